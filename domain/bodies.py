@@ -1,0 +1,297 @@
+"""The bodies of the events: everything that the fold does not need.
+
+A body read from a store is not validated again (it was when it was written): an absent field
+takes its default, a field that we do not know goes to `extra` and is kept. `validate()` is the
+strict way, for checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, SerializeAsAny, ValidationError
+
+from .content import Block, Content, content_json, load_content, parse_content
+from .errors import InvalidValue
+from .jsonvalues import Json, JsonObject, Text
+
+Source = Literal["live", "backfill", "import", "repair", "merge"]
+
+_Content = Annotated[Content, PlainValidator(parse_content)]
+
+
+class BodyBase(BaseModel):
+    """What every event may carry: where it comes from, who acted, what it belongs to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: Source | None = None
+    actor: Text | None = None
+    correlation_id: Text | None = None
+    causation_id: Text | None = None
+    trace_id: Text | None = None
+    span_id: Text | None = None
+    extra: JsonObject = {}
+
+    @classmethod
+    def load(cls, stored: Mapping[str, Any]) -> Self:
+        """A body from its stored shape, without validation; unknown fields go to `extra`."""
+        values = dict(stored)
+        unknown = values.keys() - cls.model_fields.keys()
+        if unknown:
+            extra = dict(values.get("extra", {}))
+            for name in sorted(unknown):
+                extra[name] = values.pop(name)
+            values["extra"] = extra
+        if "content" in values and values["content"] is not None:
+            values["content"] = load_content(values["content"])
+        return cls.model_construct(**values)
+
+    @classmethod
+    def validate_strictly(cls, stored: Mapping[str, Any]) -> Self:
+        """The same with every check. Raises `InvalidValue`."""
+        return cls.build(**stored)
+
+    @classmethod
+    def build(cls, **values: Any) -> Self:
+        """A body from a caller's values. Raises `InvalidValue` that names the field."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InvalidValue(f"{where}: {first['msg']}") from None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stored shape: only what differs from the defaults."""
+        out: dict[str, Any] = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if value == field.default and not field.is_required():
+                continue
+            if name == "content" and value is not None:
+                value = content_json(value)
+            out[name] = value
+        return out
+
+
+class StartBody(BodyBase):
+    """`incarnation` tells a tape from an earlier one under the same id."""
+
+    incarnation: Text | None = None
+    directory: Text | None = None
+    title: Text | None = None
+    owner: Text | None = None
+    imported_from: JsonObject | None = None
+
+
+class MessageBody(BodyBase):
+    """One version of a message.
+
+    `usage` is the provider's own count, kept as it came. `details` holds what a role has beside
+    its content: a tool's structured result, a custom message's data, a shell command
+    (`command`, `exit_code`, `cancelled`, `truncated`, `full_output_path`,
+    `exclude_from_context`). `display` is false for a message that only the model sees.
+    """
+
+    content: Annotated[tuple[SerializeAsAny[Block], ...], PlainValidator(parse_content)] = ()
+    model: Text | None = None
+    provider: Text | None = None
+    usage: Json = None
+    stop_reason: Text | None = None
+    error: Text | None = None
+    tool_name: Text | None = None
+    is_error: bool = False
+    custom_type: Text | None = None
+    display: bool = True
+    details: Json = None
+    name: Text | None = None
+    reason: Text | None = None
+
+
+class RetractionBody(BodyBase):
+    """Why messages are struck out."""
+
+    reason: Text | None = None
+
+
+class ToolCallBody(BodyBase):
+    """The call as it was made."""
+
+    name: Text
+    arguments: Json = None
+
+
+class ToolResultBody(BodyBase):
+    """What the tool gave back."""
+
+    name: Text | None = None
+    content: _Content = ()
+    details: Json = None
+
+
+class AnchorBody(BodyBase):
+    """A summary, with what it covers. Token counts are the writer's estimate.
+
+    `kept` holds messages that a foreign summary carries in itself and that follow it.
+    """
+
+    summary: Text | None = None
+    state: Json = None
+    covered: tuple[str, ...] = ()
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    usage: Json = None
+    model: Text | None = None
+    provider: Text | None = None
+    reason: Text | None = None
+    details: Json = None
+    kept: Json = None
+
+
+class BranchSummaryBody(BodyBase):
+    """What was learnt on the branch that ended at `left`."""
+
+    summary: Text
+    left: Text | None = None
+    covered: tuple[str, ...] = ()
+    usage: Json = None
+    model: Text | None = None
+    provider: Text | None = None
+    details: Json = None
+
+
+class EditBody(BodyBase):
+    """What stands in the context instead; None leaves the entry out."""
+
+    content: _Content | None = None
+    reason: Text | None = None
+
+
+class ForkBody(BodyBase):
+    """The child, and the point of the parent's tape that it inherits."""
+
+    child: Text
+    fork_id: Text | None = None
+    position: int
+    leaf: Text | None = None
+    inherit: bool = True
+
+
+class MergeBody(BodyBase):
+    """How a fork ended."""
+
+    child: Text
+    fork_id: Text | None = None
+    position: int | None = None
+    count: int | None = None
+    data: Json = None
+
+
+class LinkBody(BodyBase):
+    """A sub-agent's tape, up to a position, with the task that it did."""
+
+    child: Text
+    position: int
+    run_id: Text | None = None
+    task_id: Text | None = None
+    outcome: Text | None = None
+    summary: Text | None = None
+    data: Json = None
+
+
+class LeafBody(BodyBase):
+    """Why the leaf moves; `before` names the message that is to be asked anew."""
+
+    before: Text | None = None
+    reason: Text | None = None
+
+
+class LabelBody(BodyBase):
+    """The label's text; None clears it."""
+
+    label: Text | None = None
+
+
+class InfoBody(BodyBase):
+    """The new name (None clears it, when the head says so), and other information."""
+
+    title: Text | None = None
+    directory: Text | None = None
+    data: Json = None
+
+
+class ModelBody(BodyBase):
+    """The model from here on; an absent provider leaves the one before."""
+
+    model: Text | None = None
+    provider: Text | None = None
+
+
+class ThinkingBody(BodyBase):
+    """The thinking level from here on; None: unset."""
+
+    level: Text | None = None
+
+
+class UsageBody(BodyBase):
+    """What was spent, and on what."""
+
+    usage: Json = None
+    purpose: Text | None = None
+    model: Text | None = None
+    provider: Text | None = None
+    note: Text | None = None
+
+
+class CustomBody(BodyBase):
+    """Data of an extension, under its namespace."""
+
+    namespace: Text
+    data: Json = None
+
+
+class ForeignBody(BodyBase):
+    """A record that we cannot read: as text, or base64 where the bytes are no text.
+
+    `start` and `end` are its byte range in the file, `problem` says why it is foreign.
+    """
+
+    raw: Text | None = None
+    raw_base64: Text | None = None
+    value: Json = None
+    problem: Text | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class BackfillBody(BodyBase):
+    """What a backfill run read and wrote."""
+
+    origin: Text | None = None
+    read: int | None = None
+    written: int | None = None
+    data: Json = None
+
+
+class ContextBody(BodyBase):
+    """A manifest: what a request contained and left out, and why. No text."""
+
+    request_id: Text | None = None
+    manifest: Json = None
+
+
+class ModelCallBody(BodyBase):
+    """One attempt: how it ended, what it cost."""
+
+    request_id: Text | None = None
+    attempt: int | None = None
+    status: Text | None = None
+    model: Text | None = None
+    provider: Text | None = None
+    usage: Json = None
+    cost: Json = None
+    latency_ms: float | None = None
+    error: Text | None = None
+    stop_reason: Text | None = None

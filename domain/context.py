@@ -1,0 +1,447 @@
+"""The context: what a model is sent. One normaliser, deterministic, never writing.
+
+It selects on path order, sorts what it kept, sets every result beside its call, and says of each
+message that it left out why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .calls import DUPLICATE
+from .content import Content, TextBlock, ToolCallBlock, content_json, load_content, plain_text
+from .jsonvalues import sha256_hex
+from .nodes import BRANCH_SUMMARY, CONTEXT_EDIT, HANDOFF, MESSAGE
+from .normalise import model_content, provider_role
+from .order import sort_rows
+from .policies import Policy, policy_named
+from .selection import Selection, select
+from .tokens import estimate_tokens
+from .view import Call, Item, Message, View, Warning
+
+BUILDER_VERSION: Final = 1
+
+INTERRUPTED: Final = "interrupted"
+"""Text of the synthetic result of a call that has none."""
+
+REASONS: Final = (
+    "before_boundary",
+    "call_summarised",
+    "call_left_out",
+    "no_call",
+    "duplicate_result",
+    "edited_out",
+    "superseded",
+    "excluded_by_record",
+    "reasoning_only",
+    "empty",
+)
+"""Why a message of the view is not in the context; each is produced and tested."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the context. `kind`: message, summary, branch_summary, handoff, synthetic.
+
+    (session_id, position) is the event that the content comes from; a synthetic row has none.
+    `call_id` and `is_error` are set on results.
+    """
+
+    kind: str
+    entry_id: str | None
+    role: str
+    content: Content
+    session_id: str | None = None
+    position: int | None = None
+    message_id: str | None = None
+    call_id: str | None = None
+    is_error: bool = False
+    reason: str = "on_path"
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A message or edit that has no part in the context, with the reason."""
+
+    entry_id: str
+    reason: str
+    session_id: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a model is sent, and the manifest that says how it came about."""
+
+    session_id: str
+    position: int
+    leaf: str | None
+    policy: Policy
+    rows: tuple[Row, ...]
+    excluded: tuple[Excluded, ...]
+    manifest: dict[str, Any]
+    warnings: tuple[Warning, ...]
+
+
+@dataclass(frozen=True)
+class _Edit:
+    content: Content | None
+    entry_id: str
+    seq: int
+
+
+def build_context(view: View, policy: Policy | str = "anchored") -> Context:
+    """The context of a view by a policy. Raises `InvalidValue` for an unknown policy."""
+    chosen = policy_named(policy)
+    assert view.state is not None
+    selection = select(view.state, view.items, chosen.anchored)
+    builder = _Builder(view, selection)
+    builder.build()
+    rows = tuple(builder.rows)
+    return Context(
+        session_id=view.session_id,
+        position=view.position,
+        leaf=view.leaf,
+        policy=chosen,
+        rows=rows,
+        excluded=tuple(builder.excluded),
+        manifest=_manifest(view, chosen, rows, builder.excluded),
+        warnings=(*view.warnings, *builder.warnings),
+    )
+
+
+class _Builder:
+    def __init__(self, view: View, selection: Selection) -> None:
+        assert view.state is not None
+        self.view = view
+        self.state = view.state
+        self.selection = selection
+        self.rows: list[Row] = []
+        self.excluded: list[Excluded] = []
+        self.warnings: list[Warning] = []
+        self.edits = self._edits()
+        self.by_message = {i.message.message_id: i.message for i in view.items if i.message}
+        self.kept = {i.entry_id for i in selection.kept}
+        self.called: set[tuple[str, str]] = set()
+        """Calls that a row of the context holds."""
+
+    def build(self) -> None:
+        for item in self.view.items:
+            if item.message is not None and item.entry_id not in self.kept:
+                self._exclude(item.message, "before_boundary")
+        summaries = [i for i in self.selection.kept if i.entry_id in self.selection.summaries]
+        rest = [i for i in self.selection.kept if i.entry_id not in self.selection.summaries]
+        in_front = self.selection.kept[: len(summaries)]
+        if all(a is b for a, b in zip(in_front, summaries, strict=True)):
+            ordered = [*summaries, *sort_rows(rest, _order_key)]
+        else:
+            ordered = self.selection.kept
+        for item in ordered:
+            if item.entry_id in self.selection.summaries:
+                self._summary(item)
+            elif item.kind == BRANCH_SUMMARY:
+                self._branch_summary(item)
+            elif item.kind == MESSAGE and item.message is not None:
+                self._message(item.message)
+        for item in ordered:
+            if item.message is not None and item.message.role == "tool_result":
+                self._result_left_out(item.message)
+        self._warn()
+
+    # -- edits -----------------------------------------------------------------------------
+
+    def _edits(self) -> dict[str, _Edit]:
+        """The last edit of each target on the path."""
+        edits: dict[str, _Edit] = {}
+        for item in self.view.items:
+            if item.kind == CONTEXT_EDIT and item.event is not None and item.event.head.targets:
+                edits[item.event.head.targets[0]] = _Edit(
+                    item.event.body.content, item.entry_id, item.node.seq
+                )
+        return edits
+
+    def _edited(self, entry_id: str, seq: int, content: Content) -> Content | None:
+        """The content after the edits; None: left out. A later version supersedes an edit."""
+        edit = self.edits.get(entry_id)
+        if edit is None:
+            return content
+        if edit.content is None:
+            return None
+        if seq > edit.seq:
+            session_id, position = self.state.locate(edit.seq)
+            self.excluded.append(Excluded(edit.entry_id, "superseded", session_id, position))
+            self.warnings.append(
+                Warning(
+                    "superseded",
+                    f"the edit {edit.entry_id} of {entry_id} is superseded by a later version",
+                    (edit.entry_id, entry_id),
+                )
+            )
+            return content
+        return edit.content
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def _summary(self, item: Item) -> None:
+        assert item.event is not None
+        body = item.event.body
+        text: Content = (TextBlock.model_construct(text=body.summary or ""),)
+        content = self._edited(item.entry_id, item.node.seq, text)
+        if content is None:
+            return
+        kind = HANDOFF if item.kind == HANDOFF else "summary"
+        session_id, position = self.state.locate(item.node.seq)
+        self.rows.append(
+            Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
+        )
+        for kept in body.kept or ():
+            self.rows.append(
+                Row(
+                    MESSAGE,
+                    item.entry_id,
+                    provider_role(str(kept.get("role", "user"))),
+                    load_content(kept.get("content", ())),
+                    session_id,
+                    position,
+                    reason="kept_in_anchor",
+                )
+            )
+
+    def _branch_summary(self, item: Item) -> None:
+        assert item.event is not None
+        text: Content = (TextBlock.model_construct(text=item.event.body.summary),)
+        content = self._edited(item.entry_id, item.node.seq, text)
+        if content and plain_text(content).strip():
+            session_id, position = self.state.locate(item.node.seq)
+            self.rows.append(
+                Row(BRANCH_SUMMARY, item.entry_id, "user", content, session_id, position)
+            )
+
+    def _message(self, message: Message) -> None:
+        if message.role == "tool_result":
+            return  # it stands beside its call
+        content = self._edited(message.entry_id, message.seq, message.content)
+        if content is None:
+            self._exclude(message, "edited_out")
+            return
+        if message.role == "bash_execution" and (message.body.details or {}).get(
+            "exclude_from_context"
+        ):
+            self._exclude(message, "excluded_by_record")
+            return
+        settings = self.view.settings
+        edited = content is not message.content and content != message.content
+        content, reason = model_content(message, content, settings)
+        calls = self._calls_of(message, content, edited)
+        facts = [c for c in calls if not c.in_content]
+        if not content and not facts:
+            self._exclude(message, reason or "empty")
+            return
+        blocks = list(_each_call_once(content))
+        blocks.extend(
+            ToolCallBlock.model_construct(
+                call_id=c.call_id, name=c.name or "unknown", arguments=c.arguments
+            )
+            for c in facts
+        )
+        self.rows.append(
+            Row(
+                MESSAGE,
+                message.entry_id,
+                provider_role(message.role),
+                tuple(blocks),
+                message.session_id,
+                message.position,
+                message.message_id,
+                reason="edited" if edited else "on_path",
+            )
+        )
+        for call in calls:
+            self._result(message, call)
+
+    def _calls_of(self, message: Message, content: Content, edited: bool) -> list[Call]:
+        if not edited:
+            return list(message.calls)
+        left = {b.call_id for b in content if isinstance(b, ToolCallBlock)}
+        return [call for call in message.calls if call.call_id in left]
+
+    def _result(self, message: Message, call: Call) -> None:
+        self.called.add((message.message_id, call.call_id))
+        result = call.result
+        if result is None:
+            self._interrupted(call)
+            return
+        if result.message_id is None:
+            self.rows.append(
+                Row(
+                    "synthetic",
+                    None,
+                    "tool_result",
+                    result.content,
+                    result.session_id,
+                    result.position,
+                    None,
+                    call.call_id,
+                    result.is_error,
+                    "result_fact",
+                )
+            )
+            return
+        row = self.by_message[result.message_id]
+        content = self._edited(row.entry_id, row.seq, row.content)
+        if content is None:
+            self._exclude(row, "edited_out")
+            self._interrupted(call)
+            return
+        self.rows.append(
+            Row(
+                MESSAGE,
+                row.entry_id,
+                "tool_result",
+                content,
+                row.session_id,
+                row.position,
+                row.message_id,
+                call.call_id,
+                result.is_error,
+                "on_path" if content == row.content else "edited",
+            )
+        )
+
+    def _interrupted(self, call: Call) -> None:
+        text = TextBlock.model_construct(text=INTERRUPTED)
+        self.rows.append(
+            Row(
+                "synthetic",
+                None,
+                "tool_result",
+                (text,),
+                call_id=call.call_id,
+                is_error=True,
+                reason=INTERRUPTED,
+            )
+        )
+
+    # -- what is left out ------------------------------------------------------------------
+
+    def _exclude(self, message: Message, reason: str) -> None:
+        self.excluded.append(
+            Excluded(message.entry_id, reason, message.session_id, message.position)
+        )
+
+    def _result_left_out(self, message: Message) -> None:
+        """Say why a kept result message has no row, if it has none."""
+        owned = self.view.pairing.owner_of.get(message.message_id)
+        if owned is None:
+            left = self.view.pairing.left_over.get(message.message_id)
+            self._exclude(message, "duplicate_result" if left == DUPLICATE else "no_call")
+            return
+        if owned in self.called:
+            return
+        caller = self.by_message.get(owned[0])
+        behind = caller is not None and caller.entry_id not in self.kept
+        self._exclude(message, "call_summarised" if behind else "call_left_out")
+
+    def _warn(self) -> None:
+        ruling = self.selection.ruling
+        if ruling is None:
+            return
+        if self.selection.missing:
+            self.warnings.append(
+                Warning(
+                    "boundary_missing",
+                    f"the boundary of {ruling.entry_id} is not on the path before it; "
+                    "only what follows it is kept",
+                    (ruling.entry_id,),
+                )
+            )
+        stale = [
+            item.entry_id
+            for item in self.view.items[: ruling.index]
+            if item.kind == MESSAGE
+            and item.entry_id not in self.kept
+            and self.state.changed(getattr(item.node, "message_id", "")) > ruling.node.seq
+        ]
+        if stale:
+            self.warnings.append(
+                Warning(
+                    "stale_summary",
+                    f"{len(stale)} message(s) that the summary {ruling.entry_id} covers changed "
+                    "after it was written; compact again or reset the summary",
+                    tuple(stale),
+                )
+            )
+
+
+def _each_call_once(content: Content) -> Content:
+    """Call ids identify a call inside its message: the first block of an id is the call."""
+    seen: set[str] = set()
+    blocks = []
+    for block in content:
+        if isinstance(block, ToolCallBlock):
+            if block.call_id in seen:
+                continue
+            seen.add(block.call_id)
+        blocks.append(block)
+    return tuple(blocks)
+
+
+def _order_key(item: Item) -> tuple[int, str] | None:
+    message = item.message
+    if message is None or message.order_seq is None:
+        return None
+    return message.order_seq, message.message_id
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """The part of a row that a model is sent."""
+    out: dict[str, Any] = {"role": row.role, "content": content_json(row.content)}
+    if row.call_id is not None:
+        out["call_id"] = row.call_id
+        out["is_error"] = row.is_error
+    return out
+
+
+def _manifest(
+    view: View, policy: Policy, rows: Sequence[Row], excluded: Sequence[Excluded]
+) -> dict[str, Any]:
+    """How the rows came about: references, reasons, estimates and digests; no prompt text.
+
+    `rows_hash` covers what the tape gives, `prompt_hash` what is sent, made-up results included.
+    """
+    prompt = [row_json(row) for row in rows]
+    tape = [sent for row, sent in zip(rows, prompt, strict=True) if row.position is not None]
+    included = [
+        {
+            "session_id": row.session_id,
+            "position": row.position,
+            "entry_id": row.entry_id,
+            "kind": row.kind,
+            "reason": row.reason,
+            "tokens": estimate_tokens(row.content),
+        }
+        for row in rows
+    ]
+    return {
+        "policy": policy.name,
+        "policy_version": policy.version,
+        "builder_version": BUILDER_VERSION,
+        "session_id": view.session_id,
+        "position": view.position,
+        "leaf": view.leaf,
+        "included": included,
+        "excluded": [
+            {
+                "session_id": left.session_id,
+                "position": left.position,
+                "entry_id": left.entry_id,
+                "reason": left.reason,
+            }
+            for left in excluded
+        ],
+        "tokens": sum(estimate_tokens(row.content) for row in rows),
+        "rows_hash": sha256_hex(tape),
+        "prompt_hash": sha256_hex(prompt),
+    }

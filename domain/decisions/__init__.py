@@ -1,0 +1,1 @@
+"""The decisions of a session, by topic. Each is a mixin of the aggregate."""

@@ -1,0 +1,113 @@
+"""Forks by reference: two small events, whatever the length of the parent."""
+
+from __future__ import annotations
+
+from typing import Any, Self, Unpack
+
+from ..aggregate import Aggregate, Meta
+from ..bodies import ForkBody, StartBody
+from ..digests import mark_digest
+from ..errors import InvalidValue, PositionOutOfRange
+from ..events import Forked
+from ..heads import Origin
+from ..identifiers import MAX_ID, check_id
+from ..kernel import State
+from ..outcome import Outcome
+from ..tree import LEAF, CurrentLeaf, LeafRef, entry_of, fork_leaf, require_node
+
+
+class ForkDecisions(Aggregate):
+    """Forking freezes the state here; parent and child go on in layers of their own."""
+
+    def fork(
+        self,
+        *,
+        leaf: LeafRef = LEAF,
+        fork_id: str | None = None,
+        child_id: str | None = None,
+        at: State | None = None,
+        inherit: bool = True,
+        title: str | None = None,
+        directory: str | None = None,
+        **meta: Unpack[Meta],
+    ) -> tuple[Self | None, Outcome]:
+        """Fork a child off: (child, receipt). Save both in one call.
+
+        `leaf`: where the child begins (left out: the leaf there, or above it where that is an
+        unfinished draft). `at`: the parent's frozen state at an older position, which `Sessions`
+        supplies. `inherit=False`: the child starts empty (a sub-agent). `fork_id` names the
+        fork: again with it, the first receipt is answered and the child is None.
+        """
+        self._check_usable()
+        given = fork_id is not None
+        fork_id = check_id(fork_id or self.defaults.new_entry_id(), "fork_id")
+        asked: Any = {
+            "at": None if at is None else at.position,
+            "leaf": "default" if isinstance(leaf, CurrentLeaf) else [leaf],
+            "inherit": inherit,
+            "child": child_id,
+        }
+        key: Meta = {**meta, "key": f"fork:{fork_id}"}
+        if given:
+            repeated = self._repeated(Forked, key, {"fork_id": fork_id}, str(asked))
+            if repeated is not None:
+                return None, repeated
+        basis = self._basis_of_fork(at)
+        start = self._fork_start(basis, leaf) if inherit else None
+        child_id = self._child_id(child_id, fork_id)
+        body = self._body(
+            ForkBody,
+            meta,
+            child=child_id,
+            fork_id=fork_id,
+            position=basis.position,
+            leaf=start,
+            inherit=inherit,
+        )
+        receipt = self._trigger(
+            Forked,
+            body,
+            key,
+            {"fork_id": fork_id},
+            str(asked),
+            targets=(child_id,),
+            digest=mark_digest(body),
+        )
+        origin = Origin(self.id, basis.position, start, inherit)
+        started = StartBody.build(title=title, directory=directory)
+        head: dict[str, Any] = {"origin": origin}
+        if title is not None:
+            head["digest"] = mark_digest(StartBody.build(title=title))
+        child = self._begin(
+            child_id,
+            self._body(StartBody, meta, **started.to_json()),
+            head,
+            {"timestamp": meta.get("timestamp")},
+            basis if inherit else None,
+            self.defaults,
+            self.tapes,
+        )
+        child._worthy = True
+        self._born.append(child)
+        return child, receipt
+
+    def _basis_of_fork(self, at: State | None) -> State:
+        if at is None:
+            return self.state.freeze()
+        if at.session_id != self.id or at.position > self.state.position:
+            raise PositionOutOfRange(self.id, at.position, self.state.position)
+        return at
+
+    def _fork_start(self, basis: State, leaf: LeafRef) -> str | None:
+        if isinstance(leaf, CurrentLeaf):
+            return fork_leaf(basis)
+        return None if leaf is None else entry_of(require_node(basis, leaf))
+
+    def _child_id(self, given: str | None, fork_id: str) -> str:
+        """`<parent>::fork::<fork_id>` while that fits; who the parent is stands in `origin`."""
+        if given is not None:
+            if given == self.id:
+                raise InvalidValue(f"session {self.id!r} cannot be its own fork; give another id")
+            return check_id(given, "child_id")
+        child_id = f"{self.id}::fork::{fork_id}"
+        return child_id if len(child_id) <= MAX_ID else self.defaults.new_session_id()

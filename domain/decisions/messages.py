@@ -1,0 +1,465 @@
+"""Messages: draft, finalize, revise, retract, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from ..aggregate import Aggregate, Meta
+from ..bodies import MessageBody, RetractionBody
+from ..content import ContentLike, call_ids
+from ..digests import mark_digest, message_digest
+from ..errors import DuplicateId, InvalidValue, MessageStruck, UnderRequired, WrongKind
+from ..events import Event, MessageDrafted, MessageFinalized, MessageRevised, Retracted
+from ..heads import FINAL_RANK, FINAL_STATUSES, PENDING
+from ..identifiers import check_id
+from ..nodes import ROLES, MessageNode, MessageState, Version
+from ..outcome import Outcome
+from ..tree import LEAF, CurrentLeaf, LeafRef, is_on_path, require_message, require_node, upwards
+from ..view import Warning
+from .covering import Covering
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A version as the caller asked for it."""
+
+    event: type[Event]
+    role: str
+    status: str
+    body: MessageBody
+    meta: Meta
+    message_id: str | None
+    entry_id: str | None
+    under: LeafRef
+    order_seq: int | None
+    call_id: str | None = None
+    owner: str | None = None
+    interruption: bool = False
+
+    @property
+    def under_left_out(self) -> bool:
+        return isinstance(self.under, CurrentLeaf)
+
+    def identities(self) -> dict[str, Any]:
+        """The identities that the caller gave."""
+        return {
+            "message_id": self.message_id,
+            "entry_id": self.entry_id,
+            "under": "leaf" if self.under_left_out else [self.under],
+        }
+
+    def digest(self, order_seq: int | None) -> str:
+        """The content's digest with this order number."""
+        return message_digest(
+            self.role, self.status, self.body, order_seq, self.call_id, self.owner
+        )
+
+    def head(self) -> dict[str, Any]:
+        """The head fields that any version of the message has."""
+        answered = (self.call_id,) if self.call_id is not None else ()
+        return {
+            "role": self.role,
+            "status": self.status,
+            "call_ids": call_ids(self.body.content) if self.role == "assistant" else answered,
+            "owner": self.owner,
+            "interruption": self.interruption,
+        }
+
+
+class MessageDecisions(Covering, Aggregate):
+    """What can be done with messages."""
+
+    def draft(
+        self,
+        role: str = "assistant",
+        content: ContentLike = (),
+        *,
+        message_id: str | None = None,
+        entry_id: str | None = None,
+        under: LeafRef = LEAF,
+        order_seq: int | None = None,
+        **fields: Any,
+    ) -> Outcome:
+        """An unfinished version of a message; again with its `message_id`: the next one.
+
+        A draft holds the message's place in the tree, so an answer that is drafted when it
+        begins stays on the path. `fields`: as for `finalize`. Raises `WrongKind` when the
+        message is final already.
+        """
+        meta, values = _split(fields)
+        body = self._body(MessageBody, meta, content=content, **values)
+        return self._version(
+            _Asked(
+                MessageDrafted, role, PENDING, body, meta, message_id, entry_id, under, order_seq
+            )
+        )
+
+    def finalize(
+        self,
+        role: str,
+        content: ContentLike = (),
+        *,
+        message_id: str | None = None,
+        entry_id: str | None = None,
+        under: LeafRef = LEAF,
+        status: str = "sent",
+        order_seq: int | None = None,
+        for_call: str | None = None,
+        for_message_id: str | None = None,
+        interruption: bool = False,
+        **fields: Any,
+    ) -> Outcome:
+        """The first final version of a message: a new one, or the end of a draft.
+
+        `role`: user, assistant, system, tool_result, custom, bash_execution. `under`: the entry
+        that the message hangs under (left out: the leaf; None: the root). A tool result names
+        its call (`for_call`); `for_message_id`, the message that holds the call, is found on
+        the path when it is left out; the result goes under the leaf while its call is on the
+        leaf's path, else under its call's message; `interruption` says that the call has no
+        real result. Other `fields` are those of `MessageBody` (model, provider, usage,
+        stop_reason, error …) and of `Meta`.
+
+        Raises `UnderRequired` for an assistant message without `under=` in `execute`,
+        `DuplicateId` when the message is final already with other content (use `revise`).
+        """
+        meta, values = _split(fields)
+        body = self._body(MessageBody, meta, content=content, **values)
+        return self._version(
+            _Asked(
+                MessageFinalized,
+                role,
+                status,
+                body,
+                meta,
+                message_id,
+                entry_id,
+                under,
+                order_seq,
+                for_call,
+                for_message_id,
+                interruption,
+            )
+        )
+
+    def revise(
+        self,
+        message_id: str,
+        content: ContentLike,
+        *,
+        reason: str | None = None,
+        status: str = "sent",
+        order_seq: int | None = None,
+        keep_summary: bool = False,
+        **fields: Any,
+    ) -> Outcome:
+        """A later version of a message: all of it, not a patch.
+
+        Below the ruling boundary a `SummaryReset` is written with it, unless `keep_summary`.
+        Raises `MessageStruck` (restore it first), `WrongKind` for an unfinished draft.
+        """
+        meta, values = _split(fields)
+        self._check_usable()
+        old = require_message(self.state, message_id)
+        message_id = old.latest.message_id
+        if status not in FINAL_STATUSES:
+            raise InvalidValue(f"a revision is sent or error, not {status!r}")
+        latest = old.latest
+        body = self._body(MessageBody, meta, content=content, reason=reason, **values)
+        digest = _digest(latest, status, body, self._order_of(old, order_seq))
+        said = _digest(latest, status, body, order_seq)
+        identities = {"message_id": message_id}
+        repeated = self._repeated(MessageRevised, meta, identities, said)
+        if repeated is not None:
+            return repeated
+        if old.struck:
+            raise MessageStruck(self.id, message_id)
+        if old.final is None:
+            raise WrongKind(
+                f"session {self.id!r}: message {message_id!r} is an unfinished draft; finalize it"
+            )
+        if old.final.digest == digest and meta.get("key") is None:
+            return self._unchanged(old.entry_id, message_id, old.final.seq)
+        below = not keep_summary and self._is_below_boundary([old.entry_id])
+        outcome = self._trigger(
+            MessageRevised,
+            body,
+            meta,
+            identities,
+            said,
+            message_id=message_id,
+            role=latest.role,
+            status=status,
+            call_ids=call_ids(body.content) if latest.role == "assistant" else latest.call_ids,
+            owner=latest.owner,
+            order_seq=order_seq,
+            digest=digest,
+        )
+        return self._with_reset(outcome, old.entry_id, [old.entry_id], below, meta)
+
+    def retract(
+        self,
+        message_ids: str | Iterable[str],
+        *,
+        reason: str | None = None,
+        keep_summary: bool = False,
+        **meta: Unpack[Meta],
+    ) -> Outcome:
+        """Strike messages out, on every branch. What is struck already changes nothing.
+
+        Below the ruling boundary a `SummaryReset` is written with it, unless `keep_summary`.
+        """
+        given = [message_ids] if isinstance(message_ids, str) else list(message_ids)
+        self._check_usable()
+        states = [require_message(self.state, message_id) for message_id in given]
+        body = self._body(RetractionBody, meta, reason=reason)
+        identities = {"messages": sorted({s.latest.message_id for s in states})}
+        said = mark_digest(body)
+        repeated = self._repeated(Retracted, meta, identities, said)
+        if repeated is not None:
+            return repeated
+        standing = {s.latest.message_id: s.entry_id for s in states if not s.struck}
+        if not standing and meta.get("key") is None:
+            only = states[0] if len(states) == 1 else None
+            return self._unchanged(
+                only.entry_id if only else None, only.latest.message_id if only else None
+            )
+        below = not keep_summary and self._is_below_boundary(standing.values())
+        outcome = self._trigger(
+            Retracted,
+            body,
+            meta,
+            identities,
+            said,
+            targets=tuple(standing) or tuple(s.latest.message_id for s in states),
+            digest=said,
+        )
+        entry_id = next(iter(standing.values())) if len(standing) == 1 else None
+        return self._with_reset(outcome, entry_id, list(standing.values()), below, meta)
+
+    def retract_from(self, entry_id: str, *, reason: str | None = None, **fields: Any) -> Outcome:
+        """Strike out the messages from an entry on, down to the leaf.
+
+        Raises `WrongKind` when the entry is not on the path to the leaf.
+        """
+        self._check_usable()
+        require_node(self.state, entry_id)
+        if not is_on_path(self.state, entry_id, self.state.leaf):
+            raise WrongKind(
+                f"session {self.id!r}: entry {entry_id!r} is not on the path to the leaf; "
+                "move the leaf to its branch first, or retract messages by id"
+            )
+        found = []
+        for node in upwards(self.state, self.state.leaf):
+            if isinstance(node, MessageNode):
+                found.append(node.message_id)
+            if node.entry_id == entry_id:
+                break
+        found.reverse()
+        if not found:
+            return self._unchanged(entry_id)
+        return self.retract(found, reason=reason, **fields)
+
+    def restore(
+        self, message_id: str, *, reason: str | None = "restored", **meta: Unpack[Meta]
+    ) -> Outcome:
+        """Show a struck message again: its newest version, copied. Never a no-op.
+
+        Raises `WrongKind` when it is not struck.
+        """
+        self._check_usable()
+        old = require_message(self.state, message_id)
+        latest = old.latest
+        identities = {"message_id": latest.message_id}
+        repeated = self._repeated(MessageRevised, meta, identities, "restore")
+        if repeated is not None:
+            return repeated
+        if not old.struck:
+            raise WrongKind(
+                f"session {self.id!r}: message {latest.message_id!r} is not struck out; "
+                "there is nothing to restore"
+            )
+        copied = self._event_at(latest.seq).body
+        values = {
+            name: getattr(copied, name)
+            for name in MessageBody.model_fields
+            if name not in ("source", "extra", "reason")
+        }
+        body = MessageBody.model_construct(
+            **{**values, "extra": dict(copied.extra), "reason": reason}
+        )
+        return self._trigger(
+            MessageRevised,
+            body.model_copy(update={k: v for k, v in meta.items() if k in values}),
+            meta,
+            identities,
+            "restore",
+            entry_id=None,
+            message_id=latest.message_id,
+            role=latest.role,
+            status=latest.status,
+            call_ids=latest.call_ids,
+            owner=latest.owner,
+            interruption=latest.interruption,
+            digest=latest.digest,
+            revives=True,
+        )
+
+    # -- how ---------------------------------------------------------------------------------
+
+    def _version(self, asked: _Asked) -> Outcome:
+        self._check_usable()
+        if asked.role not in ROLES:
+            raise InvalidValue(f"there is no role {asked.role!r}; take one of {', '.join(ROLES)}")
+        if asked.event is MessageFinalized and asked.status not in FINAL_STATUSES:
+            raise InvalidValue(f"a final message is sent or error, not {asked.status!r}")
+        number = asked.order_seq
+        if number is not None and (type(number) is not int or number < 0):
+            raise InvalidValue("order_seq is a whole number from 0 on")
+        if asked.role == "tool_result":
+            asked = replace(asked, owner=self._owner_of(asked.call_id, asked.owner))
+        elif asked.call_id is not None or asked.owner is not None or asked.interruption:
+            raise InvalidValue("only a tool_result message answers a call")
+        said = asked.digest(asked.order_seq)
+        repeated = self._repeated(asked.event, asked.meta, asked.identities(), said)
+        if repeated is not None:
+            return repeated
+        old = None if asked.message_id is None else self.state.message(asked.message_id)
+        if old is not None:
+            return self._next_version(asked, old, said)
+        return self._first_version(asked, said)
+
+    def _next_version(self, asked: _Asked, old: MessageState, said: str) -> Outcome:
+        """A further draft, or the end of a draft. A struck draft may still be finalized."""
+        latest = old.latest
+        message_id = latest.message_id
+        if asked.role != latest.role:
+            raise WrongKind(
+                f"session {self.id!r}: message {message_id!r} has the role {latest.role}, "
+                f"not {asked.role}"
+            )
+        digest = asked.digest(self._order_of(old, asked.order_seq))
+        current = latest if old.struck else (old.final or old.pending)
+        same = current is not None and current.digest == digest
+        if same and asked.meta.get("key") is None and current is not None:
+            return self._unchanged(old.entry_id, message_id, current.seq)
+        if latest.rank == FINAL_RANK and not same:
+            if old.struck:
+                raise MessageStruck(self.id, message_id)
+            if asked.event is MessageDrafted:
+                raise WrongKind(
+                    f"session {self.id!r}: message {message_id!r} is final already; "
+                    "revise it instead of drafting"
+                )
+            raise DuplicateId(self.id, "final message (revise() makes a later version)", message_id)
+        outcome = self._trigger(
+            asked.event,
+            asked.body,
+            asked.meta,
+            asked.identities(),
+            said,
+            message_id=message_id,
+            order_seq=asked.order_seq,
+            digest=digest,
+            **asked.head(),
+        )
+        return replace(outcome, entry_id=old.entry_id, hidden=old.struck)
+
+    def _first_version(self, asked: _Asked, said: str) -> Outcome:
+        if asked.role == "assistant" and asked.under_left_out and self._under_required:
+            raise UnderRequired(self.id)
+        message_id, entry_id, under = asked.message_id, asked.entry_id, asked.under
+        if message_id is not None:
+            check_id(message_id, "message_id")
+            if entry_id is None and message_id not in self.state.entries:
+                entry_id = message_id
+        entry_id = self._new_entry_id(entry_id)
+        if asked.role == "tool_result" and asked.under_left_out:
+            owner = require_message(self.state, asked.owner or "")
+            if not is_on_path(self.state, owner.entry_id, self.state.leaf):
+                under = owner.entry_id
+        parent_id, takes_leaf = self._place(under)
+        order_seq = self._order_of(None, asked.order_seq)
+        return self._trigger(
+            asked.event,
+            asked.body,
+            asked.meta,
+            asked.identities(),
+            said,
+            entry_id=entry_id,
+            parent_id=parent_id,
+            takes_leaf=takes_leaf,
+            message_id=entry_id if message_id is None else message_id,
+            order_seq=order_seq,
+            digest=asked.digest(order_seq),
+            **asked.head(),
+        )
+
+    def _order_of(self, old: MessageState | None, given: int | None) -> int | None:
+        """Once a tape carries order numbers, new messages get the next; versions keep theirs."""
+        if given is not None:
+            return given
+        if old is not None:
+            return old.latest.order_seq
+        last = self.state.max_order_seq
+        return None if last is None else last + 1
+
+    def _owner_of(self, call_id: str | None, message_id: str | None) -> str:
+        """The message whose call a result answers. Raises `InvalidValue` when nobody called."""
+        if call_id is None:
+            raise InvalidValue("a tool_result message needs for_call=, the call that it answers")
+        if message_id is not None:
+            return require_message(self.state, message_id).latest.message_id
+        for node in upwards(self.state, self.state.leaf):
+            if isinstance(node, MessageNode) and self._holds(node.message_id, call_id):
+                return node.message_id
+        raise InvalidValue(
+            f"session {self.id!r}: no message on the path holds the call {call_id!r}; "
+            "name the message with for_message_id="
+        )
+
+    def _holds(self, message_id: str, call_id: str) -> bool:
+        message = self.state.message(message_id)
+        if message is None or message.latest.role != "assistant":
+            return False
+        winner = message.winner(include_pending=True) or message.latest
+        return call_id in winner.call_ids or (message_id, call_id) in self.state.facts
+
+    def _with_reset(
+        self,
+        outcome: Outcome,
+        entry_id: str | None,
+        touched: list[str],
+        below: bool,
+        meta: Meta,
+    ) -> Outcome:
+        """Add the summary reset that a change below the boundary needs, and the warnings."""
+        warnings = list(self._summaries_about(touched))
+        if below:
+            self._reset(meta, "a covered message changed")
+            warnings.append(
+                Warning(
+                    "summary_reset",
+                    "the summary covered what changed and was reset; compact again when needed",
+                    tuple(touched),
+                )
+            )
+        return replace(outcome, entry_id=entry_id, warnings=tuple(warnings))
+
+
+def _split(fields: dict[str, Any]) -> tuple[Meta, dict[str, Any]]:
+    """Separate what every command takes from the fields of a message body."""
+    meta: Meta = {}
+    values: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name in Meta.__annotations__:
+            meta[name] = value  # type: ignore[literal-required]
+        else:
+            values[name] = value
+    return meta, values
+
+
+def _digest(latest: Version, status: str, body: MessageBody, order_seq: int | None) -> str:
+    answers = latest.call_ids[0] if latest.role == "tool_result" and latest.call_ids else None
+    return message_digest(latest.role, status, body, order_seq, answers, latest.owner)

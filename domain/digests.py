@@ -1,0 +1,58 @@
+"""Digests: what makes two versions, facts, marks or deliveries the same.
+
+A version's digest covers what it says: role, status, content, model, usage, error and the like.
+Times, source, actor and trace ids are circumstances and stay outside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .bodies import BodyBase, MessageBody
+from .content import content_json
+from .jsonvalues import digest
+
+_CIRCUMSTANCES = frozenset(BodyBase.model_fields) | {"reason"}
+
+
+def message_digest(
+    role: str | None,
+    status: str | None,
+    body: MessageBody,
+    order_seq: int | None = None,
+    call_id: str | None = None,
+    owner: str | None = None,
+) -> str:
+    """Digest of one version of a message."""
+    said: dict[str, Any] = {"role": role, "status": status, "order_seq": order_seq}
+    if call_id is not None or owner is not None:
+        said["answers"] = [owner, call_id]
+    said.update(_said(body))
+    return digest(said)
+
+
+def fact_digest(kind: str, status: str | None, body: BodyBase) -> str:
+    """Digest of a call or result fact; `kind` is the event's."""
+    return digest({"kind": kind, "status": status, **_said(body)})
+
+
+def mark_digest(body: BodyBase) -> str:
+    """Digest of a mark or any other event: all that it says."""
+    return digest(_said(body))
+
+
+def request_digest(kind: str, identities: dict[str, Any], content: str) -> str:
+    """Digest of a delivery: the event's kind, the identities that the caller gave, the content."""
+    return digest([kind, identities, content])
+
+
+def _said(body: BodyBase) -> dict[str, Any]:
+    said = {}
+    for name, field in type(body).model_fields.items():
+        if name in _CIRCUMSTANCES:
+            continue
+        value = getattr(body, name)
+        if value == field.default:
+            continue
+        said[name] = content_json(value) if name == "content" and value is not None else value
+    return said

@@ -1,0 +1,57 @@
+"""Ids: what is accepted, and how new ones are made."""
+
+from __future__ import annotations
+
+import secrets
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from .errors import InvalidValue
+
+MAX_ID = 255
+"""Longest id. Unit: characters."""
+
+
+def check_id(value: object, what: str) -> str:
+    """Return `value` if it is a usable id: 1-255 characters, none of them a control character.
+
+    Raises `InvalidValue`. An id is data: it is compared, never parsed, and no file name.
+    """
+    if not isinstance(value, str):
+        raise InvalidValue(f"{what} must be text, not {type(value).__name__}")
+    if not 1 <= len(value) <= MAX_ID:
+        raise InvalidValue(f"{what} must have 1 to {MAX_ID} characters, not {len(value)}")
+    if any(c < " " or "\x7f" <= c <= "\x9f" or "\ud800" <= c <= "\udfff" for c in value):
+        raise InvalidValue(f"{what} {value!r} has control characters; choose a plain id")
+    return value
+
+
+def uuid7() -> str:
+    """A new UUIDv7 as text (RFC 9562): 48 bits of milliseconds, then random bits."""
+    millis = time.time_ns() // 1_000_000
+    value = (millis & ((1 << 48) - 1)) << 80 | secrets.randbits(80)
+    value = value & ~(0xF << 76) | (0x7 << 76)
+    value = value & ~(0x3 << 62) | (0x2 << 62)
+    return str(uuid.UUID(int=value))
+
+
+def new_entry_id() -> str:
+    """Twelve random hex digits. Uniqueness is checked by the command that takes it."""
+    return secrets.token_hex(6)
+
+
+def now() -> str:
+    """The present as ISO text in UTC with microseconds, `2026-03-01T09:30:00.000000Z`."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Where commands take ids and times from, unless the caller gives them."""
+
+    new_session_id: Callable[[], str] = uuid7
+    new_entry_id: Callable[[], str] = new_entry_id
+    now: Callable[[], str] = now

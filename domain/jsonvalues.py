@@ -1,0 +1,95 @@
+"""JSON values: what may be stored, their canonical text, their digests.
+
+Text may hold lone surrogates, integers any size, floats NaN and infinities: whatever a JSON
+file can bring in must come out again. What JSON cannot say (bytes, sets, dates, keys that are
+no text) is refused with its path.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import PlainValidator
+
+from .errors import InvalidValue
+
+JsonValue = Any
+"""A value that `check_json` accepts."""
+
+MAX_DEPTH = 200
+"""Deepest nesting that is stored as a value; deeper text is kept raw. Unit: levels."""
+
+_SCALARS = (str, bool, int, float, type(None))
+
+
+def check_json(value: Any, what: str = "value") -> Any:
+    """Return `value` if it can be stored as JSON, else raise `InvalidValue` with the path.
+
+    Iterative: nesting is data from outside. Tuples become lists, mappings plain dicts.
+    """
+    if isinstance(value, _SCALARS):
+        return value
+    root: list[Any] = [value]
+    todo: list[tuple[Any, Any, str, int]] = [(root, 0, what, 1)]
+    while todo:
+        holder, key, path, depth = todo.pop()
+        item = holder[key]
+        if isinstance(item, _SCALARS):
+            continue
+        if depth > MAX_DEPTH:
+            raise InvalidValue(f"{what} is nested deeper than {MAX_DEPTH} levels; flatten it")
+        if isinstance(item, Mapping):
+            copy: dict[str, Any] = {}
+            for name, inner in item.items():
+                if not isinstance(name, str):
+                    raise InvalidValue(f"{path} has the key {name!r}; JSON keys are text")
+                copy[name] = inner
+                todo.append((copy, name, f"{path}.{name}", depth + 1))
+            holder[key] = copy
+        elif isinstance(item, list | tuple):
+            items = list(item)
+            todo.extend((items, i, f"{path}[{i}]", depth + 1) for i in range(len(items)))
+            holder[key] = items
+        else:
+            raise InvalidValue(
+                f"{path} is a {type(item).__name__}, which JSON cannot hold; "
+                "turn it into text, numbers, lists or objects first"
+            )
+    return root[0]
+
+
+def canonical(value: JsonValue) -> bytes:
+    """The canonical text of a JSON value: keys sorted, no spaces, ASCII escapes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def sha256_hex(value: JsonValue) -> str:
+    """SHA-256, in hex, of the canonical text: the hash of manifests."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def digest(value: JsonValue) -> str:
+    """The first 128 bits of that hash: what says that two contents are the same."""
+    return sha256_hex(value)[:32]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("expected text")
+    return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError("expected a JSON object")
+    checked: dict[str, Any] = check_json(value)
+    return checked
+
+
+# pydantic's own str refuses lone surrogates, its own dict copies without checking.
+Text = Annotated[str, PlainValidator(_text)]
+Json = Annotated[Any, PlainValidator(check_json)]
+JsonObject = Annotated[dict[str, Any], PlainValidator(_object)]

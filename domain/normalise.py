@@ -1,0 +1,72 @@
+"""What a provider accepts of a message: no empty text, no hollow or foreign reasoning.
+
+Reasoning is *hollow* when it has neither text nor signature, and *foreign* when another model
+wrote it than the one that is asked now: its signature is refused there, and unsigned reasoning
+of others is nothing that a model is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .content import Block, Content, TextBlock, ThinkingBlock, ToolCallBlock
+from .view import Message, Settings
+
+PROVIDER_ROLES: Final = {
+    "custom": "user",
+    "bash_execution": "user",
+}
+
+
+def provider_role(role: str) -> str:
+    """The role under which a model is sent a message."""
+    return PROVIDER_ROLES.get(role, role)
+
+
+def model_content(
+    message: Message, content: Content, settings: Settings
+) -> tuple[Content, str | None]:
+    """The blocks that are sent; with none left, the reason: `reasoning_only` or `empty`."""
+    if message.role == "bash_execution":
+        return (TextBlock.model_construct(text=bash_text(message.body, content)),), None
+    foreign = message.role == "assistant" and _is_foreign(message.body, settings)
+    kept: list[Block] = []
+    for block in content:
+        if isinstance(block, TextBlock):
+            if block.text.strip():
+                kept.append(block)
+        elif isinstance(block, ThinkingBlock):
+            hollow = not block.thinking.strip() and not block.signature
+            if not hollow and not foreign:
+                kept.append(block)
+        elif isinstance(block, ToolCallBlock) and message.role != "assistant":
+            continue
+        else:
+            kept.append(block)
+    if kept and all(isinstance(block, ThinkingBlock) for block in kept):
+        kept = []
+    if kept:
+        return tuple(kept), None
+    reasoning = any(isinstance(block, ThinkingBlock) for block in content)
+    return (), "reasoning_only" if reasoning else "empty"
+
+
+def _is_foreign(body: Any, settings: Settings) -> bool:
+    asked = (settings.provider, settings.model)
+    wrote = (body.provider, body.model)
+    return any(a and w and a != w for a, w in zip(asked, wrote, strict=True))
+
+
+def bash_text(body: Any, content: Content) -> str:
+    """A shell command of the user's with its output, as text for the model."""
+    details = body.details or {}
+    output = "\n".join(block.text for block in content if isinstance(block, TextBlock))
+    parts = [f"Ran `{details.get('command') or ''}`"]
+    parts.append(f"```\n{output}\n```" if output else "(no output)")
+    if details.get("cancelled"):
+        parts.append("(command cancelled)")
+    elif details.get("exit_code"):
+        parts.append(f"Command exited with code {details['exit_code']}")
+    if details.get("truncated") and details.get("full_output_path"):
+        parts.append(f"Output cut; all of it: {details['full_output_path']}")
+    return "\n".join(parts)

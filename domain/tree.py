@@ -1,0 +1,154 @@
+"""Walks over the tree: paths, ancestors, leaves. Iterative, and safe on any parent links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .errors import UnknownEntry, UnknownMessage
+from .kernel import State
+from .nodes import MARK, MESSAGE, AnyNode, MessageNode, MessageState, Node
+
+
+class CurrentLeaf:
+    """Stands for the session's own leaf where None means the root."""
+
+    def __repr__(self) -> str:
+        return "LEAF"
+
+
+LEAF: Final = CurrentLeaf()
+"""Left out: the session's leaf. None is the empty path."""
+
+LeafRef = str | None | CurrentLeaf
+
+
+def upwards(state: State, entry_id: str | None) -> Iterator[AnyNode]:
+    """The nodes from `entry_id` to the root, marks included.
+
+    An unknown parent ends the walk (its line may not have come yet), and so does a ring.
+    """
+    seen: set[str] = set()
+    while entry_id is not None and entry_id not in seen:
+        node = state.entries.get(entry_id)
+        if node is None:
+            return
+        seen.add(entry_id)
+        yield node
+        entry_id = node.parent_id
+
+
+def path(state: State, entry_id: str | None) -> list[AnyNode]:
+    """The nodes from the root to `entry_id`, marks included."""
+    nodes = list(upwards(state, entry_id))
+    nodes.reverse()
+    return nodes
+
+
+def is_on_path(state: State, entry_id: str, leaf: str | None) -> bool:
+    """Whether `entry_id` lies on the way from the root to `leaf`."""
+    return any(node.entry_id == entry_id for node in upwards(state, leaf))
+
+
+def entry_of(node: AnyNode) -> str | None:
+    """The entry that a node is, or that a mark stands for (None: the root)."""
+    return node.target if isinstance(node, Node) and node.kind == MARK else node.entry_id
+
+
+def require_node(state: State, entry_id: str) -> AnyNode:
+    """The node with this id. Raises `UnknownEntry`."""
+    node = state.entries.get(entry_id)
+    if node is None:
+        raise UnknownEntry(state.session_id, entry_id)
+    return node
+
+
+def require_entry(state: State, entry_id: str) -> AnyNode:
+    """The entry with this id; for a mark, the entry that it stands for. Raises `UnknownEntry`."""
+    node = require_node(state, entry_id)
+    while node.kind == MARK:
+        standing = entry_of(node)
+        if standing is None or standing == node.entry_id:
+            raise UnknownEntry(state.session_id, entry_id)
+        node = require_node(state, standing)
+    return node
+
+
+def require_message(state: State, message_id: str) -> MessageState:
+    """The state of a message, by its message id or its entry id. Raises `UnknownMessage`."""
+    found = state.message(message_id)
+    if found is None:
+        node = state.entries.get(message_id)
+        if isinstance(node, MessageNode):
+            found = state.message(node.message_id)
+    if found is None:
+        raise UnknownMessage(state.session_id, message_id)
+    return found
+
+
+def resolve_leaf(state: State, leaf: LeafRef) -> str | None:
+    """The entry that a leaf reference means. Raises `UnknownEntry`."""
+    if isinstance(leaf, CurrentLeaf):
+        return state.leaf
+    if leaf is None:
+        return None
+    return entry_of(require_node(state, leaf))
+
+
+def is_draft(state: State, node: AnyNode) -> bool:
+    """Whether a node is a message that has nothing but an unfinished version."""
+    if not isinstance(node, MessageNode):
+        return False
+    message = state.message(node.message_id)
+    return message is not None and message.final is None and message.pending is not None
+
+
+def fork_leaf(state: State) -> str | None:
+    """Where a fork begins by default: the leaf, or above it where that is an unfinished draft."""
+    for node in upwards(state, state.leaf):
+        if node.kind != MARK and not is_draft(state, node):
+            return node.entry_id
+    return None
+
+
+def children(state: State) -> dict[str | None, list[str]]:
+    """Every node's children in the order of the tape; the roots stand under None.
+
+    A node whose parent is unknown is a root; of a ring, the first member is one.
+    """
+    order = sorted((born(node), key) for key, node in state.entries.items())
+    below: dict[str | None, list[str]] = {}
+    for _, key in order:
+        node = state.entries.get(key)
+        parent = None if node is None else node.parent_id
+        known = parent is not None and state.entries.get(parent) is not None
+        below.setdefault(parent if known else None, []).append(key)
+    reached = _reach(below, below.get(None, []))
+    for _, key in order:
+        if key not in reached:  # a ring has no root of its own
+            below.setdefault(None, []).append(key)
+            parent = require_node(state, key).parent_id
+            below[parent].remove(key)
+            reached |= _reach(below, [key])
+    return below
+
+
+def _reach(below: dict[str | None, list[str]], roots: list[str]) -> set[str]:
+    todo = list(roots)
+    reached: set[str] = set()
+    while todo:
+        key = todo.pop()
+        if key not in reached:
+            reached.add(key)
+            todo.extend(below.get(key, ()))
+    return reached
+
+
+def born(node: AnyNode) -> int:
+    """Order number of the event that made the node."""
+    return node.born if isinstance(node, MessageNode) else node.seq
+
+
+def is_message(node: AnyNode) -> bool:
+    """Whether the node is a message."""
+    return node.kind == MESSAGE

@@ -1,0 +1,213 @@
+"""Looks into JSON text without recursion: where an object ends, and what its outer levels say.
+
+The standard decoder is fast, but it recurses, refuses numbers of more than 4,300 digits, and says
+nothing about text that is not whole. Everything here is iterative and linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+KEPT_RAW: Final = "kept_raw"
+"""The key of the marker that stands where a value was not taken over: `{"kept_raw": reason}`."""
+
+TOO_DEEP: Final = "too_deep"
+BIG_NUMBER: Final = "big_number"
+
+SHALLOW_DEPTH: Final = 5
+"""How many levels `shallow` takes over: record, message, content, block, and a block's values."""
+
+_STRUCTURE = re.compile(rb'["{}\[\]]')
+_IN_STRING = re.compile(rb'["\\]')
+_TOKEN = re.compile(
+    r'[ \t\r\n]*(?:([{}\[\]:,])|(")|(-?[0-9]+)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
+    r"|(true|false|null|NaN|-?Infinity))"
+)
+_QUOTE = re.compile(r'["\\]')
+_LITERALS: Final[dict[str, Any]] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+}
+
+
+class Balance:
+    """Follows brackets and strings through bytes that come in pieces.
+
+    `depth` counts open brackets, `in_string` says whether a string is open at the end.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.in_string = False
+        self._escaped = False
+
+    def feed(self, data: bytes, start: int = 0) -> int | None:
+        """Read on from `start`. The index after the bracket that closes the outermost one, if
+        it is there; None where the data ends first."""
+        i = start
+        while True:
+            if self.in_string:
+                if self._escaped:
+                    if i >= len(data):
+                        return None
+                    self._escaped = False
+                    i += 1
+                found = _IN_STRING.search(data, i)
+                if found is None:
+                    return None
+                i = found.end()
+                if found.group() == b'"':
+                    self.in_string = False
+                else:
+                    self._escaped = True
+                continue
+            found = _STRUCTURE.search(data, i)
+            if found is None:
+                return None
+            i = found.end()
+            char = found.group()
+            if char == b'"':
+                self.in_string = True
+            elif char in b"{[":
+                self.depth += 1
+            else:
+                self.depth -= 1
+                if self.depth <= 0:
+                    return i
+
+
+def object_end(data: bytes, start: int) -> int | None:
+    """The index after the object or list that begins at `start`; None if it does not end."""
+    return Balance().feed(data, start)
+
+
+def depth_of(value: Any) -> int:
+    """How deep lists and objects lie in each other; 0 for a plain value."""
+    deepest = 0
+    todo = [(value, 1)] if isinstance(value, dict | list) else []
+    while todo:
+        item, depth = todo.pop()
+        deepest = max(deepest, depth)
+        inner = item.values() if isinstance(item, dict) else item
+        todo.extend((v, depth + 1) for v in inner if isinstance(v, dict | list))
+    return deepest
+
+
+def shallow(text: str, depth: int = SHALLOW_DEPTH) -> tuple[Any, str]:
+    """The outer `depth` levels of a JSON text, and why not all of it was taken.
+
+    Deeper lists and objects, and integers too long to convert, become the marker
+    `{"kept_raw": reason}`. The reason is `too_deep` or `big_number`. Raises `ValueError` for
+    text that is not JSON.
+    """
+    return _Shallow(text, depth).read()
+
+
+class _Shallow:
+    """A pushdown reader. A frame is (container, waiting key); it never calls itself."""
+
+    def __init__(self, text: str, depth: int) -> None:
+        self.text = text
+        self.limit = depth
+        self.reason = TOO_DEEP
+        self.root: list[Any] = []
+        self.stack: list[Any] = [self.root]
+        self.keys: list[str | None] = [None]
+        self.skipped = 0
+
+    def read(self) -> tuple[Any, str]:
+        wants = "value"
+        for kind, value in self._tokens():
+            wants = self._step(wants, kind, value)
+        if wants != "done":
+            raise ValueError("the text ends inside a value")
+        return self.root[0], self.reason
+
+    def _step(self, wants: str, kind: str, value: Any) -> str:
+        """Take one token in; what may follow it."""
+        if kind in "{[" and wants in ("value", "value or end"):
+            self._open({} if kind == "{" else [])
+            return "key or end" if kind == "{" else "value or end"
+        if kind == "value" and wants in ("value", "value or end"):
+            self._put(value)
+            return self._after_value()
+        if kind == "value" and wants in ("key", "key or end") and isinstance(value, str):
+            self.keys[-1] = value
+            return ":"
+        if kind == ":" and wants == ":":
+            return "value"
+        if kind == "," and wants == "comma or end":
+            return "key" if isinstance(self.stack[-1], dict) else "value"
+        if kind in "}]" and wants in ("comma or end", "key or end", "value or end"):
+            opened = self.stack.pop()
+            self.keys.pop()
+            if isinstance(opened, dict) != (kind == "}"):
+                raise ValueError("brackets do not match")
+            return self._after_value()
+        raise ValueError(f"expected {wants}")
+
+    def _after_value(self) -> str:
+        return "done" if len(self.stack) == 1 else "comma or end"
+
+    def _open(self, container: Any) -> None:
+        if len(self.stack) > self.limit:
+            # Below the limit one marker stands for all; what follows goes into a spare container.
+            if len(self.stack) == self.limit + 1:
+                self._put({KEPT_RAW: TOO_DEEP})
+        else:
+            self._put(container)
+        self.stack.append(container)
+        self.keys.append(None)
+
+    def _put(self, value: Any) -> None:
+        if len(self.stack) > self.limit + 1:
+            return
+        holder = self.stack[-1]
+        if isinstance(holder, dict):
+            holder[self.keys[-1] or ""] = value
+        else:
+            holder.append(value)
+
+    def _tokens(self) -> Iterator[tuple[str, Any]]:
+        text, i = self.text, 0
+        end = len(text.rstrip(" \t\r\n"))
+        while i < end:
+            found = _TOKEN.match(text, i)
+            if found is None:
+                raise ValueError(f"no JSON at character {i}")
+            i = found.end()
+            if found.group(1):
+                yield found.group(1), None
+            elif found.group(2):
+                begin, i = i - 1, self._string_end(i)
+                yield "value", json.loads(text[begin:i], strict=False)
+            elif found.group(3):
+                yield "value", self._number(found.group(3), found.group(4))
+            else:
+                yield "value", _LITERALS[found.group(5)]
+
+    def _string_end(self, i: int) -> int:
+        while True:
+            found = _QUOTE.search(self.text, i)
+            if found is None:
+                raise ValueError("a string does not end")
+            i = found.end()
+            if found.group() == '"':
+                return i
+            i += 1
+
+    def _number(self, whole: str, rest: str) -> Any:
+        if rest:
+            return float(whole + rest)
+        try:
+            return int(whole)
+        except ValueError:  # the interpreter's limit on digits
+            self.reason = BIG_NUMBER
+            return {KEPT_RAW: BIG_NUMBER}

@@ -1,0 +1,1 @@
+"""The seams to the eventsourcing library: codec, event mapper, recorders and factories."""

@@ -1,0 +1,100 @@
+"""The typed errors of a store. Each is a TapefoldError and the library's error of its kind.
+
+So a caller of tapefold catches `TapefoldError`, and a host that knows only the `eventsourcing`
+library catches the classes that it knows (PEP 249 names). A driver's own error never leaves this
+package; it stands as the cause (`__cause__`) of the error that does.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from eventsourcing.persistence import (
+    ConnectionPoolClosedError,
+    DatabaseError,
+    InfrastructureFactoryError,
+    IntegrityError,
+    InterfaceError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
+
+from tapefold.domain.errors import TapefoldError
+
+
+class StoreError(TapefoldError):
+    """Base of all that can be wrong with a store. `store` names it as the caller did."""
+
+    def __init__(self, store: str, problem: str, advice: str) -> None:
+        self.store = store
+        super().__init__(f"store {store!r}: {problem}; {advice}")
+
+
+class StoreBusy(StoreError, OperationalError):
+    """A lock or a connection did not come free within the busy timeout. Nothing was written."""
+
+
+class StoreMissing(StoreError, OperationalError):
+    """The file, its folder, or the log inside the file does not exist."""
+
+
+class StoreUnreadable(StoreError, DatabaseError):
+    """It is no SQLite database, or a damaged one."""
+
+
+class StoreNotWritable(StoreError, OperationalError):
+    """The file or its folder is read-only or forbidden, or the disk is full or failing."""
+
+
+class StoreTooNew(StoreError, NotSupportedError):
+    """A newer tapefold wrote the store; this one must not touch it."""
+
+    def __init__(self, store: str, found: str, known: int) -> None:
+        self.found = found
+        self.known = known
+        super().__init__(
+            store,
+            f"it has schema version {found}, and this tapefold knows versions up to {known}",
+            "use the tapefold that wrote it, or a newer one",
+        )
+
+
+class TableClash(StoreError, ProgrammingError):
+    """A table of ours stands in the file already, in a shape that is not ours."""
+
+
+class StoreClosed(StoreError, ConnectionPoolClosedError, InterfaceError):
+    """The store was closed, for one by the end of the application that owned it."""
+
+
+class StoreForked(StoreError, InterfaceError):
+    """The process was forked while the store was in use; the copy must not touch the file."""
+
+
+class NestedWrite(StoreError, ProgrammingError):
+    """A thread that is writing asks for the write lock again; it would wait for itself."""
+
+
+class StoreFailed(StoreError, OperationalError):
+    """Any other failure of the database's operation."""
+
+
+class PositionTaken(TapefoldError, IntegrityError):
+    """The position of an appended event is taken already. Nothing was written."""
+
+    def __init__(self, originator_id: UUID | str, originator_version: int) -> None:
+        self.originator_id = originator_id
+        self.originator_version = originator_version
+        super().__init__(
+            f"stream {str(originator_id)!r} already has an event at position "
+            f"{originator_version}; read the stream again and decide anew"
+        )
+
+
+class StoreSettingsRefused(TapefoldError, InfrastructureFactoryError, OSError):
+    """A setting of the store is missing or cannot be used. (OSError, as the library's own.)"""
+
+
+class OriginatorIdTypeRefused(StoreSettingsRefused):
+    """ORIGINATOR_ID_TYPE is not `text`, so the ids of sessions could not be read back."""

@@ -1,0 +1,211 @@
+"""JSON text and back, without changing anything in between.
+
+The standard library's codec is the only one that keeps whatever came in: lone surrogates,
+integers beyond 64 bits, NaN and infinities. What it leaves open is closed here: it recurses, so
+depth is bounded and text is also read without recursion; it turns keys that are no text into
+text, so those are refused; and `RecursionError`, `UnicodeError` and the like become `JsonFault`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any, Final
+
+from tapefold.domain.jsonvalues import MAX_DEPTH
+
+MAX_NESTING: Final = MAX_DEPTH + 8
+"""Deepest nesting of a text: a value of `MAX_DEPTH` and the shape that stands around it.
+Unit: levels."""
+
+MAX_INT_DIGITS: Final = 4300
+"""Longest integer, whatever a host has set: Python's own limit, which every reader has."""
+
+_encode_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+_decoder = json.JSONDecoder()
+
+_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_LONG_DIGITS = re.compile("[0-9]{%d}" % (MAX_INT_DIGITS + 1))
+_SPACE = re.compile(r"[ \t\n\r]*")
+_CONTAINERS = (dict, list, tuple)
+
+
+class JsonFault(ValueError):
+    """The value cannot be written as JSON text, or the text cannot be read."""
+
+
+def dump(value: Any) -> bytes:
+    """The compact UTF-8 text of a JSON value; `load` gives an equal value back.
+
+    Raises `JsonFault` for what JSON cannot say, deeper nesting than `MAX_NESTING` and integers
+    of more than `MAX_INT_DIGITS` digits.
+    """
+    try:
+        text = _encode_text(value)
+    except RecursionError:
+        raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels, or in a circle") from None
+    except (TypeError, ValueError) as error:
+        raise JsonFault(str(error)) from None
+    _check_containers(value)
+    _check_integers(value, text)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate. Escaped it is valid UTF-8, but the escapes of a high and a low one
+        # side by side would be read as the one character that they make together. Only the
+        # bytes of `surrogatepass`, which `load` reads as well, keep those two apart.
+        if _SPLIT_PAIR.search(text):
+            return text.encode("utf-8", "surrogatepass")
+        return _encode_ascii(value).encode("ascii")
+
+
+def load(data: bytes) -> Any:
+    """The value of a text that `dump` wrote, at any depth of the caller's own stack.
+
+    Raises `JsonFault` if it is no JSON, or nested deeper than `MAX_NESTING`.
+    """
+    try:
+        text = str(data, "utf-8", "surrogatepass")
+        value = json.loads(text)
+    except RecursionError:
+        return load_flat(text)
+    except ValueError as error:
+        raise JsonFault(str(error)) from None
+    # Brackets are counted first, as that is nearly free; those within strings count too.
+    if text.count("[") + text.count("{") > MAX_NESTING:
+        _check_depth(value)
+    return value
+
+
+def load_flat(text: str) -> Any:
+    """What `json.loads` gives, without recursion: for deep text, and for callers deep in a stack.
+
+    Raises `JsonFault`.
+    """
+    try:
+        return _load_flat(text)
+    except ValueError as error:
+        raise JsonFault(str(error)) from None
+
+
+def _load_flat(text: str) -> Any:
+    root: list[Any] = []
+    holders: list[Any] = [root]  # the containers that are open, the innermost last
+    key = ""
+    at = _skip(text, 0)
+    while True:
+        value: Any
+        opening = text[at : at + 1]
+        if opening in ("[", "{"):
+            value = [] if opening == "[" else {}
+            at = _skip(text, at + 1)
+        else:
+            value, at = _decoder.raw_decode(text, at)
+        if isinstance(holders[-1], dict):
+            holders[-1][key] = value
+        else:
+            holders[-1].append(value)
+        if isinstance(value, list | dict):
+            holders.append(value)
+            if len(holders) > MAX_NESTING + 1:
+                raise JsonFault(f"nested deeper than {MAX_NESTING} levels")
+            if text[at : at + 1] != ("]" if opening == "[" else "}"):
+                if opening == "{":
+                    key, at = _read_key(text, at)
+                continue
+        at = _close(text, at, holders)
+        if len(holders) == 1:
+            return root[0]
+        if isinstance(holders[-1], dict):
+            key, at = _read_key(text, at)
+
+
+def _close(text: str, at: int, holders: list[Any]) -> int:
+    """Close the containers that end at `at`, and step over the comma; to where a value starts."""
+    while True:
+        at = _skip(text, at)
+        sign = text[at : at + 1]
+        if len(holders) == 1:
+            if sign:
+                raise json.JSONDecodeError("Extra data", text, at)
+            return at
+        at += 1
+        if sign == ("}" if isinstance(holders[-1], dict) else "]"):
+            holders.pop()
+        elif sign == ",":
+            return _skip(text, at)
+        else:
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at - 1)
+
+
+def _read_key(text: str, at: int) -> tuple[str, int]:
+    if text[at : at + 1] != '"':
+        raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+    key, at = _decoder.raw_decode(text, at)
+    at = _skip(text, at)
+    if text[at : at + 1] != ":":
+        raise json.JSONDecodeError("Expecting ':' delimiter", text, at)
+    return key, _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    """The first place from `at` on that is no white space."""
+    if text[at : at + 1] in (" ", "\n", "\t", "\r"):
+        found = _SPACE.match(text, at)
+        return found.end() if found else at
+    return at
+
+
+def _check_containers(value: Any) -> None:
+    """Refuse keys that are no text (the encoder would turn 1 into "1"), and too deep nesting."""
+    level = [value]
+    for _ in range(MAX_NESTING):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                try:
+                    "".join(item)
+                except TypeError:
+                    raise JsonFault("an object has a key that is no text") from None
+                item = item.values()  # noqa: PLW2901
+            elif not isinstance(item, list | tuple):
+                continue
+            inner.extend(one for one in item if isinstance(one, _CONTAINERS))
+        if not inner:
+            return
+        level = inner
+    raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels")
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_NESTING):
+        inner: list[Any] = []
+        for item in level:
+            values = item.values() if isinstance(item, dict) else item
+            inner.extend(one for one in values if isinstance(one, _CONTAINERS))
+        if not inner:
+            return
+        level = inner
+    raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels")
+
+
+def _check_integers(value: Any, text: str) -> None:
+    """Refuse integers that a process with Python's own limit of digits could not read back."""
+    # Nearly always Python has refused them already; only a host with a wider limit gets further.
+    if len(text) <= MAX_INT_DIGITS or 0 < sys.get_int_max_str_digits() <= MAX_INT_DIGITS:
+        return
+    if not _LONG_DIGITS.search(text):
+        return
+    limit = 10**MAX_INT_DIGITS
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, int) and not -limit < item < limit:
+            raise JsonFault(f"an integer has more than {MAX_INT_DIGITS} digits")
+        if isinstance(item, dict):
+            todo.extend(item.values())
+        elif isinstance(item, list | tuple):
+            todo.extend(item)

@@ -1,0 +1,194 @@
+"""One connection to a SQLite store: how it is opened, and how a transaction on it runs."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from eventsourcing.persistence import ProgrammingError
+from eventsourcing.sqlite import SQLiteConnection, SQLiteCursor
+
+from tapefold.persistence.errors import StoreNotWritable
+from tapefold.persistence.sqlite_address import StoreAddress
+from tapefold.persistence.sqlite_errors import DriverError, is_busy, translate
+from tapefold.persistence.turn import Deadline
+
+# The library passes cached_statements=True, which the driver reads as one statement.
+CACHED_STATEMENTS = 64
+
+# How often a waiting process asks for the write lock, in seconds: at first seldom, to leave the
+# processors to the one that holds it; after EAGER_AFTER often. A process that had to wait gives
+# the others PAUSE seconds after its own turn. SQLite's own waiting sleeps ever longer, so that
+# who has waited longest asks least, and starves. ADRs/0009 has the measurements.
+POLL_YOUNG = 0.002
+POLL_OLD = 0.0005
+EAGER_AFTER = 0.02
+PAUSE = 0.001
+
+Row = tuple[Any, ...]
+
+
+def connect(address: StoreAddress, *, busy_timeout: float) -> sqlite3.Connection:
+    """Open the database, with the durability that an acknowledged append promises.
+
+    `busy_timeout` in seconds, for what SQLite itself waits for; 0: it raises at once.
+    """
+    raw = sqlite3.connect(
+        address.uri,
+        uri=True,
+        timeout=busy_timeout,
+        isolation_level=None,  # transactions are begun by us
+        check_same_thread=False,  # the pool gives a connection to one thread at a time
+        cached_statements=CACHED_STATEMENTS,
+    )
+    raw.row_factory = sqlite3.Row  # the library's recorders read columns by name
+    # The default of WAL's reader-friendly builds is NORMAL, which may lose the last commits when
+    # the power fails. fullfsync has an effect on macOS only, where a plain fsync stops short.
+    raw.execute("PRAGMA synchronous=FULL")
+    raw.execute("PRAGMA fullfsync=1")
+    # A file from elsewhere must not make us run functions through its triggers and views.
+    raw.execute("PRAGMA trusted_schema=0")
+    return raw
+
+
+def use_write_ahead_log(raw: sqlite3.Connection, address: StoreAddress, wait: Deadline) -> None:
+    """See that the database is in WAL mode; several processes may do this at once."""
+    asked = raw.execute("PRAGMA journal_mode").fetchone()[0]
+    while asked.lower() != "wal":
+        try:
+            # SQLite does not call its busy handler for this change, so we wait by ourselves.
+            asked = raw.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or wait.left() == 0:
+                raise
+            time.sleep(random.uniform(0.5, 1.5) * POLL_YOUNG)
+            continue
+        if asked.lower() != "wal":
+            raise StoreNotWritable(
+                address.shown,
+                f"its file system cannot hold a write-ahead log (journal mode {asked!r})",
+                "put the store on a local disk",
+            )
+
+
+class StoreCursor(SQLiteCursor):
+    """A cursor as the library knows it, of one transaction, that also reads plain tuples."""
+
+    def __init__(self, connection: StoreConnection, sqlite_cursor: sqlite3.Cursor) -> None:
+        super().__init__(sqlite_cursor)
+        self.connection = connection
+        self.has_ended = False
+        self.translates = True
+        """False: an error of the driver that leaves the body is somebody else's, and stays."""
+
+    def check_open(self) -> None:
+        """Raise ProgrammingError if the transaction has ended."""
+        if self.has_ended:
+            raise ProgrammingError("the transaction has ended; open another one")
+
+    def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Run one SELECT in this transaction. Raises ProgrammingError after its end."""
+        self.check_open()
+        return self.connection.rows(statement, params)
+
+
+class StoreConnection(SQLiteConnection):
+    """A pooled connection whose transactions take the lock that they need at their beginning.
+
+    The library begins every transaction with a plain BEGIN, outside its error translation: a
+    transaction that reads and then writes fails at once when somebody else wrote in between, no
+    matter what the busy timeout is.
+    """
+
+    def __init__(self, raw: sqlite3.Connection, address: StoreAddress) -> None:
+        super().__init__(raw, max_age=None)
+        self.address = address
+        self.deadline = Deadline(0.0)
+        """Until when a writer may wait for the lock; set by the pool."""
+        self.borrower = 0
+        """The thread that a reader was lent to."""
+        self._had_to_wait = False
+
+    def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Run one SELECT and return its rows as tuples."""
+        try:
+            cursor = self._sqlite_conn.cursor()
+            cursor.row_factory = None
+            return cursor.execute(statement, params).fetchall()
+        except DriverError as error:
+            raise translate(error, self.address) from error
+
+    @contextmanager
+    def transaction(self, *, commit: bool) -> Iterator[StoreCursor]:
+        """Run a transaction: with the write lock if `commit`, else one read snapshot.
+
+        The pool lets one writer at a time come here, and has set `deadline`.
+        """
+        raw = self._sqlite_conn
+        # A store in memory has one connection, so a thread may read in its own transaction.
+        begins = commit or not raw.in_transaction
+        try:
+            if commit:
+                self._begin_immediate()
+            elif begins:
+                raw.execute("BEGIN")
+            cursor = StoreCursor(self, raw.cursor())
+        except sqlite3.Error as error:
+            self._roll_back(begins)
+            raise translate(error, self.address) from error
+        try:
+            yield cursor
+        except sqlite3.Error as error:
+            self._roll_back(begins)
+            if not cursor.translates:
+                raise
+            raise translate(error, self.address) from error
+        except BaseException:
+            self._roll_back(begins)
+            raise
+        finally:
+            cursor.has_ended = True
+            cursor.sqlite_cursor.close()
+        if commit:
+            self._commit()
+        else:
+            self._roll_back(begins)
+
+    def _begin_immediate(self) -> None:
+        raw = self._sqlite_conn
+        if raw.in_transaction:
+            raw.rollback()  # left behind by an exception between two steps of ours
+        if self._had_to_wait:
+            time.sleep(PAUSE)
+            self._had_to_wait = False
+        started = time.monotonic()
+        while True:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or self.deadline.left() == 0:
+                    raise
+            self._had_to_wait = True
+            age = min(1.0, (time.monotonic() - started) / EAGER_AFTER)
+            pause = POLL_YOUNG + (POLL_OLD - POLL_YOUNG) * age
+            time.sleep(random.uniform(0.5, 1.5) * pause)
+
+    def _commit(self) -> None:
+        try:
+            self._sqlite_conn.commit()
+        except sqlite3.Error as error:
+            self._roll_back(True)
+            raise translate(error, self.address, at_commit=True) from error
+
+    def _roll_back(self, begun: bool) -> None:
+        """End what was begun; a connection that cannot even do that is closed and dropped."""
+        try:
+            if begun and self._sqlite_conn.in_transaction:
+                self._sqlite_conn.rollback()
+        except sqlite3.Error:
+            self.close()

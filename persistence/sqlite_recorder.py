@@ -1,0 +1,246 @@
+"""The recorder of events in a SQLite store: append, read, follow."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from eventsourcing.persistence import (
+    ApplicationRecorder,
+    Notification,
+    StoredEvent,
+    Subscription,
+)
+from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore
+
+from tapefold.persistence.errors import PositionTaken
+from tapefold.persistence.sqlite_connection import Row, StoreCursor
+from tapefold.persistence.sqlite_datastore import TapeDatastore
+from tapefold.persistence.sqlite_errors import DriverError, is_taken, translate
+from tapefold.persistence.sqlite_schema import (
+    META_INSERT,
+    META_STATEMENT,
+    LogSchema,
+    are_made,
+    check_identifier,
+    events_statement,
+)
+from tapefold.persistence.sqlite_streams import StreamReading, as_text
+from tapefold.persistence.subscription import PollingSubscription
+
+
+class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
+    """Records events of many streams in one table, in one global order.
+
+    An append is one transaction that takes the write lock first, and is on the disk when it
+    returns. Ids rise in the order of commits: who has read up to an id has missed nothing below
+    it. Safe for threads and for processes.
+    """
+
+    datastore: TapeDatastore
+
+    def __init__(self, datastore: SQLiteDatastore, events_table_name: str | None = None) -> None:
+        if not isinstance(datastore, TapeDatastore):
+            raise TypeError(f"TapeRecorder needs a TapeDatastore, not {type(datastore).__name__}")
+        table = check_identifier(events_table_name or datastore.events_table)
+        super().__init__(datastore, events_table_name=table)
+        self.schema = LogSchema(datastore.address.shown, table)
+        self.insert_events_statement = (
+            f"INSERT INTO {table} (originator_id, originator_version, topic, state) "
+            "VALUES (?,?,?,?)"
+        )
+        self.select_max_notification_id_statement = f"SELECT MAX(id) FROM {table}"
+        self._log_uuid: str | None = None
+
+    # ---------------------------------------------------------------------------- tables
+
+    def construct_create_table_statements(self) -> list[str]:
+        """Return the statements that make the tables; a subclass may add its own."""
+        return [META_STATEMENT, events_statement(self.events_table_name)]
+
+    def create_table(self) -> None:
+        """Make the tables that are missing, and check those that are there.
+
+        Takes no lock if nothing is missing, so that a start never waits for a long import.
+        Several processes may do this at once on a new file. Raises StoreTooNew, TableClash, or
+        what opening a store raises.
+        """
+        with self.datastore.transaction(commit=False) as cursor:
+            ask = _ask(cursor)
+            self.schema.check(ask)
+            if are_made(self.create_table_statements, ask) and self.schema.is_noted(ask):
+                return
+        super().create_table()
+
+    def check_table(self) -> None:
+        """Check the tables without making any; raises as `create_table` does."""
+        with self.datastore.transaction(commit=False) as cursor:
+            self.schema.check(_ask(cursor))
+
+    def _create_table(self, c: SQLiteCursor) -> None:
+        # Again, under the write lock: another process may have been faster.
+        self.schema.check(_ask(c))
+        for statement in self.create_table_statements:
+            c.execute(statement)
+        c.executemany(META_INSERT, self.schema.meta_rows())
+
+    @property
+    def log_uuid(self) -> str:
+        """The random uuid that this log got when it began; a copy of the file keeps it."""
+        if self._log_uuid is None:
+            self._log_uuid = self.schema.log_uuid(self._rows)
+        return self._log_uuid
+
+    # ------------------------------------------------------------------------- appending
+
+    def _insert_events(
+        self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], **_: Any
+    ) -> Sequence[int] | None:
+        """Append; return the ids. Raises PositionTaken, an IntegrityError of the library.
+
+        The keyword arguments of `Application.save()` arrive here: the place where a subclass
+        writes more rows in the same transaction.
+        """
+        ids: list[int] = []
+        insert = c.sqlite_cursor.execute
+        for event in stored_events:
+            row = (
+                as_text(event.originator_id),
+                event.originator_version,
+                event.topic,
+                event.state,
+            )
+            try:
+                insert(self.insert_events_statement, row)
+            except DriverError as error:
+                if isinstance(error, sqlite3.Error) and is_taken(error):
+                    raise PositionTaken(event.originator_id, event.originator_version) from error
+                raise translate(error, self.datastore.address) from error
+            ids.append(c.lastrowid)
+        return ids
+
+    @contextmanager
+    def writing(self) -> Iterator[WriteTransaction]:
+        """Take the write lock, then decide and append; commit at the normal end of the block.
+
+        Any exception rolls everything back and comes out as it is. Waits in turn up to the busy
+        timeout, then raises StoreBusy; inside another write of the same thread raises NestedWrite.
+        """
+        with self.datastore.transaction(commit=True) as cursor:
+            assert isinstance(cursor, StoreCursor)
+            cursor.translates = False
+            transaction = WriteTransaction(self, cursor)
+            yield transaction
+            if transaction.failure is not None:
+                raise transaction.failure
+
+    @contextmanager
+    def reading(self) -> Iterator[ReadTransaction]:
+        """Read several streams at one moment: the first read fixes it, later ones see no more.
+
+        Keep it short: the write-ahead log cannot be cut while it lasts, and a store in memory
+        lets nobody write meanwhile.
+        """
+        with self.datastore.transaction(commit=False) as cursor:
+            assert isinstance(cursor, StoreCursor)
+            cursor.translates = False
+            yield ReadTransaction(self, cursor)
+
+    # --------------------------------------------------------------------------- reading
+
+    def select_notifications(
+        self,
+        start: int | None,
+        limit: int,
+        stop: int | None = None,
+        topics: Sequence[str] = (),
+        *,
+        inclusive_of_start: bool = True,
+    ) -> Sequence[Notification]:
+        """Return events of all streams in order of their ids, `limit` at most.
+
+        From `start` (or after it, if not `inclusive_of_start`) to `stop`, both may be None; only
+        those with one of `topics`, if any are given.
+        """
+        statement = (
+            "SELECT originator_id, originator_version, topic, state, id "
+            f"FROM {self.events_table_name} WHERE 1"
+        )
+        params: list[object] = []
+        if start is not None:
+            statement += " AND id>=?" if inclusive_of_start else " AND id>?"
+            params.append(start)
+        if stop is not None:
+            statement += " AND id<=?"
+            params.append(stop)
+        if topics:
+            statement += f" AND topic IN ({','.join('?' * len(topics))})"
+            params += topics
+        params.append(limit)
+        found = self._rows(statement + " ORDER BY id LIMIT ?", params)
+        return [Notification(*row) for row in found]
+
+    def max_notification_id(self) -> int | None:  # type: ignore[override]  # theirs says int
+        """Return the newest id, None if nothing was ever recorded."""
+        found: int | None = self._rows(self.select_max_notification_id_statement)[0][0]
+        return found
+
+    def subscribe(
+        self, gt: int | None = None, topics: Sequence[str] = ()
+    ) -> Subscription[ApplicationRecorder]:
+        """Follow the log: yield what is recorded after the id `gt`, then wait for more."""
+        return PollingSubscription(self, gt=gt, topics=topics, pool=self.datastore.pool)
+
+    def _rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
+        # One SELECT is a snapshot by itself, so no transaction is begun.
+        pool = self.datastore.pool
+        connection = pool.get_connection(is_writer=False)
+        try:
+            return connection.rows(statement, params)
+        finally:
+            pool.put_connection(connection)
+
+
+class ReadTransaction(StreamReading):
+    """One snapshot of the log. See `TapeRecorder.reading`."""
+
+    def __init__(self, recorder: TapeRecorder, cursor: StoreCursor) -> None:
+        self.events_table_name = recorder.events_table_name
+        self._recorder = recorder
+        self._cursor = cursor
+
+    def _rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
+        return self._cursor.rows(statement, params)
+
+    def max_notification_id(self) -> int | None:
+        """Return the newest id of the snapshot, None if nothing was ever recorded."""
+        found: int | None = self._rows(self._recorder.select_max_notification_id_statement)[0][0]
+        return found
+
+
+class WriteTransaction(ReadTransaction):
+    """The log while nobody else can write to it. See `TapeRecorder.writing`."""
+
+    failure: Exception | None = None
+    """Why an append failed. Raised again at the end of a block that has swallowed it, since a
+    part of the batch would otherwise be committed."""
+
+    def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
+        """Append events; return their ids. They are durable when the block has ended.
+
+        Raises PositionTaken, or DataError for a value that cannot be stored.
+        """
+        self._cursor.check_open()
+        try:
+            return self._recorder._insert_events(self._cursor, stored_events, **kwargs) or []
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+def _ask(cursor: SQLiteCursor) -> partial[list[Row]]:
+    assert isinstance(cursor, StoreCursor)
+    return partial(cursor.rows)

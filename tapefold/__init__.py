@@ -1,0 +1,127 @@
+"""tapefold: an append-only, event-sourced session log for AI agents and chat applications.
+
+The public names. They are imported when they are first used, so that asking for the version
+loads neither the event store nor pydantic.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Sessions": "tapefold.sessions",
+    "load_session": "tapefold.sessions",
+    "SessionInfo": "tapefold.store",
+    "Session": "tapefold.domain.session",
+    "Outcome": "tapefold.domain.outcome",
+    "Meta": "tapefold.domain.aggregate",
+    "Defaults": "tapefold.domain.identifiers",
+    "LEAF": "tapefold.domain.tree",
+    "State": "tapefold.domain.kernel",
+    "fold": "tapefold.domain.kernel",
+    "Event": "tapefold.domain.events",
+    "Head": "tapefold.domain.heads",
+    "View": "tapefold.domain.view",
+    "Message": "tapefold.domain.view",
+    "Call": "tapefold.domain.view",
+    "Warning": "tapefold.domain.view",
+    "build_view": "tapefold.domain.view",
+    "Context": "tapefold.domain.context",
+    "Row": "tapefold.domain.context",
+    "build_context": "tapefold.domain.context",
+    "Outline": "tapefold.domain.outline",
+    "Policy": "tapefold.domain.policies",
+    "TextBlock": "tapefold.domain.content",
+    "ThinkingBlock": "tapefold.domain.content",
+    "ImageBlock": "tapefold.domain.content",
+    "FileBlock": "tapefold.domain.content",
+    "ToolCallBlock": "tapefold.domain.content",
+    "OtherBlock": "tapefold.domain.content",
+    **dict.fromkeys(
+        (
+            "TapefoldError",
+            "InvalidValue",
+            "SessionNotFound",
+            "SessionExists",
+            "UnknownEntry",
+            "UnknownMessage",
+            "WrongKind",
+            "DuplicateId",
+            "PositionOutOfRange",
+            "OutOfOrder",
+            "BasisMissing",
+            "ConcurrencyConflict",
+            "ProvenanceConflict",
+            "UnderRequired",
+            "MessageStruck",
+            "InvalidBoundary",
+            "StaleSummary",
+            "SpentInstance",
+        ),
+        "tapefold.domain.errors",
+    ),
+}
+
+__all__ = ["__version__", *sorted(_PUBLIC)]  # noqa: PLE0604 - they are strings
+
+if TYPE_CHECKING:
+    from .domain.aggregate import Meta as Meta
+    from .domain.content import FileBlock as FileBlock
+    from .domain.content import ImageBlock as ImageBlock
+    from .domain.content import OtherBlock as OtherBlock
+    from .domain.content import TextBlock as TextBlock
+    from .domain.content import ThinkingBlock as ThinkingBlock
+    from .domain.content import ToolCallBlock as ToolCallBlock
+    from .domain.context import Context as Context
+    from .domain.context import Row as Row
+    from .domain.context import build_context as build_context
+    from .domain.errors import BasisMissing as BasisMissing
+    from .domain.errors import ConcurrencyConflict as ConcurrencyConflict
+    from .domain.errors import DuplicateId as DuplicateId
+    from .domain.errors import InvalidBoundary as InvalidBoundary
+    from .domain.errors import InvalidValue as InvalidValue
+    from .domain.errors import MessageStruck as MessageStruck
+    from .domain.errors import OutOfOrder as OutOfOrder
+    from .domain.errors import PositionOutOfRange as PositionOutOfRange
+    from .domain.errors import ProvenanceConflict as ProvenanceConflict
+    from .domain.errors import SessionExists as SessionExists
+    from .domain.errors import SessionNotFound as SessionNotFound
+    from .domain.errors import SpentInstance as SpentInstance
+    from .domain.errors import StaleSummary as StaleSummary
+    from .domain.errors import TapefoldError as TapefoldError
+    from .domain.errors import UnderRequired as UnderRequired
+    from .domain.errors import UnknownEntry as UnknownEntry
+    from .domain.errors import UnknownMessage as UnknownMessage
+    from .domain.errors import WrongKind as WrongKind
+    from .domain.events import Event as Event
+    from .domain.heads import Head as Head
+    from .domain.identifiers import Defaults as Defaults
+    from .domain.kernel import State as State
+    from .domain.kernel import fold as fold
+    from .domain.outcome import Outcome as Outcome
+    from .domain.outline import Outline as Outline
+    from .domain.policies import Policy as Policy
+    from .domain.session import Session as Session
+    from .domain.tree import LEAF as LEAF
+    from .domain.view import Call as Call
+    from .domain.view import Message as Message
+    from .domain.view import View as View
+    from .domain.view import Warning as Warning
+    from .domain.view import build_view as build_view
+    from .sessions import Sessions as Sessions
+    from .sessions import load_session as load_session
+    from .store import SessionInfo as SessionInfo
+
+
+def __getattr__(name: str) -> Any:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'tapefold' has no attribute {name!r}")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,362 @@
+"""Sessions: the application. Starts, loads, saves, executes, reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from eventsourcing.application import Application
+from eventsourcing.persistence import IntegrityError
+
+from .cache import WarmSessions
+from .domain.context import Context, build_context
+from .domain.drafts import Draft
+from .domain.errors import ConcurrencyConflict, PositionOutOfRange, SessionExists, SessionNotFound
+from .domain.events import Event
+from .domain.heads import Head
+from .domain.identifiers import Defaults, check_id
+from .domain.kernel import State
+from .domain.outline import Outline, build_outline
+from .domain.policies import Policy
+from .domain.session import Session
+from .domain.tree import LEAF, LeafRef
+from .domain.view import View, build_view
+from .loading import Bases, load_state
+from .settings import database_url, environment
+from .store import SessionInfo, StoreTapes
+
+Answer = TypeVar("Answer")
+
+
+class Sessions(Application[str]):
+    """The sessions of one store. Thread-safe, and safe beside other processes.
+
+    `database`: a path, `sqlite:///path`, or `memory:`; left out: TAPEFOLD_DB, else the user's
+    own file. Use it as a context manager, or `close()` it.
+    """
+
+    name = "tapefold"
+
+    def __init__(
+        self,
+        database: str | os.PathLike[str] | None = None,
+        *,
+        defaults: Defaults | None = None,
+        env: dict[str, str] | None = None,
+        cache_entries: int = 1_000_000,
+    ) -> None:
+        self.database = database_url(database)
+        super().__init__({**environment(self.database), **(env or {})})
+        self.defaults = defaults or Defaults()
+        self.tapes = StoreTapes(self.recorder, self.mapper)
+        self._warm = WarmSessions(cache_entries)
+        self._bases = Bases()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def start(self, session_id: str | None = None, **options: Any) -> Session:
+        """A new session, not written before it holds something: see `Session.start`."""
+        session = Session.start(session_id, defaults=self.defaults, tapes=self.tapes, **options)
+        if options.get("persist"):
+            self.save(session)
+        return session
+
+    def save(self, *objs: Any, **kwargs: Any) -> Any:
+        """Append the pending events of sessions (and other aggregates), all or nothing.
+
+        Durable when it returns. Raises `ConcurrencyConflict` when a tape has moved on; the
+        sessions are spent then and have to be loaded again.
+        """
+        sessions = [obj for obj in objs if isinstance(obj, Session)]
+        expected = {s.id: s.pending_events[0].position - 1 for s in sessions if s.pending_events}
+        try:
+            recordings = super().save(*objs, **kwargs)
+        except IntegrityError as error:
+            self._spend(sessions)
+            raise self._conflict(expected, error) from error
+        except BaseException:
+            self._spend(sessions)
+            raise
+        for session in sessions:
+            session.forget_recent()
+        return recordings
+
+    def _spend(self, sessions: Iterable[Session]) -> None:
+        for session in sessions:
+            session.spend()
+            self._warm.evict(session.id)
+
+    def _conflict(self, expected: dict[str, int], error: Exception) -> Exception:
+        for session_id, position in expected.items():
+            actual = self.recorder.stream_version(session_id) or 0
+            if actual != position:
+                return ConcurrencyConflict(session_id, position, actual)
+        return error
+
+    def execute(
+        self,
+        session_id: str,
+        command: Callable[[Session], Answer],
+        *,
+        expected_position: int | None = None,
+    ) -> Answer:
+        """Run `command` on the newest state of a session and append what it triggers.
+
+        The write lock is held while the command runs, so it never conflicts with another
+        writer; keep it short, and call no model in it. Answers what the command answers, after
+        the events are durable. An exception of the command's leaves the tape as it was.
+
+        `expected_position`: raise `ConcurrencyConflict` unless the tape ends there. Without it
+        an assistant message must say `under=`.
+        """
+        with self._warm.locked(session_id):
+            session = self._warm.get(session_id) or self._load(session_id)
+            try:
+                with self.recorder.writing() as transaction:
+                    rows = transaction.select_events(session_id, gt=session.version)
+                    self._forward(session, rows)
+                    session.expect(expected_position)
+                    session.require_under(expected_position is None)
+                    answer = command(session)
+                    born = session.take_born()
+                    events = [*session.collect_events()]
+                    for child in born:
+                        events.extend(child.collect_events())
+                    if events:
+                        transaction.insert_events([self.mapper.to_stored_event(e) for e in events])
+            except BaseException as error:
+                self._warm.evict(session_id)
+                if isinstance(error, IntegrityError):
+                    raise self._taken(session_id, error) from error
+                raise
+            session.require_under(False)
+            for one in (session, *born):
+                one.forget_recent()
+                self._warm.put(one)
+        return answer
+
+    def _taken(self, session_id: str, error: IntegrityError) -> Exception:
+        taken = getattr(error, "originator_id", None)
+        return SessionExists(str(taken)) if taken not in (None, session_id) else error
+
+    def append(self, session_id: str, drafts: Iterable[Draft], *, expected_position: int) -> int:
+        """Append an importer's events in one transaction; answers the new last position.
+
+        `expected_position` 0 begins the tape. Raises `ConcurrencyConflict`.
+        """
+        if expected_position:
+            outcome = self.execute(
+                session_id,
+                lambda session: session.append_imported(drafts),
+                expected_position=expected_position,
+            )
+            return outcome.position
+        session = Session(
+            check_id(session_id, "session_id"), defaults=self.defaults, tapes=self.tapes
+        )
+        outcome = session.append_imported(drafts)
+        self.save(session)
+        return outcome.position
+
+    def fork(
+        self,
+        session_id: str,
+        *,
+        at: int | None = None,
+        leaf: LeafRef = LEAF,
+        fork_id: str | None = None,
+        child_id: str | None = None,
+        inherit: bool = True,
+        title: str | None = None,
+        expected_position: int | None = None,
+        **meta: Any,
+    ) -> Session:
+        """Fork a child off at a position (left out: the head) and answer it.
+
+        Two small events in one transaction. With a `fork_id` that was used before for the same
+        fork, that child is answered again.
+        """
+        basis = None if at is None else self._basis(session_id, at)
+
+        def command(session: Session) -> str:
+            child, receipt = session.fork(
+                leaf=leaf,
+                fork_id=fork_id,
+                child_id=child_id,
+                at=basis,
+                inherit=inherit,
+                title=title,
+                **meta,
+            )
+            if child is not None:
+                return child.id
+            (event,) = self.tapes.events_at(receipt.session_id, [receipt.position])
+            existing: str = event.body.child
+            return existing
+
+        return self.get(self.execute(session_id, command, expected_position=expected_position))
+
+    def _basis(self, session_id: str, at: int) -> State:
+        found = self._bases.get(session_id, at)
+        if found is None:
+            found = load_state(self.tapes, session_id, at, self._bases).freeze()
+            self._bases.put(found)
+        return found
+
+    # -- loading ---------------------------------------------------------------------------
+
+    def get(self, session_id: str) -> Session:
+        """A private instance of a session, to decide on and to `save`."""
+        with self._warm.locked(session_id):
+            warm = self._current(session_id)
+            return Session.of_state(
+                warm.state.copy(), warm.basis, defaults=self.defaults, tapes=self.tapes
+            )
+
+    def _load(self, session_id: str) -> Session:
+        state = load_state(self.tapes, session_id, None, self._bases)
+        basis = None
+        origin = state.origin
+        if origin is not None and origin.inherit:
+            basis = self._basis(origin.session_id, origin.position)
+        return Session.of_state(state, basis, defaults=self.defaults, tapes=self.tapes)
+
+    def _current(self, session_id: str) -> Session:
+        """The cached session, fast-forwarded. Called under its lock."""
+        session = self._warm.get(session_id)
+        if session is None:
+            session = self._load(session_id)
+        else:
+            try:
+                for position, head in self.tapes.heads(session_id, session.version):
+                    session.state.apply_head(position, head)
+            except BaseException:
+                self._warm.evict(session_id)
+                raise
+        self._warm.put(session)
+        return session
+
+    def _forward(self, session: Session, rows: Iterable[Any]) -> None:
+        for row in rows:
+            head = self.mapper.head_of(row.topic, row.state, session.id, row.originator_version)
+            session.state.apply_head(row.originator_version, head)
+
+    def _state(self, session_id: str, at: int | None) -> State:
+        if at is None:
+            with self._warm.locked(session_id):
+                return self._current(session_id).state.copy()
+        if at < 1:
+            last = self.recorder.stream_version(session_id)
+            if not last:
+                raise SessionNotFound(session_id)
+            raise PositionOutOfRange(session_id, at, last)
+        return load_state(self.tapes, session_id, at, self._bases)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def view(
+        self,
+        session_id: str,
+        *,
+        leaf: LeafRef = LEAF,
+        at: int | None = None,
+        include_pending: bool = False,
+    ) -> View:
+        """What a session says, at any leaf and any past position."""
+        return build_view(self._state(session_id, at), self.tapes, leaf, include_pending)
+
+    def context(
+        self,
+        session_id: str,
+        *,
+        policy: Policy | str = "anchored",
+        leaf: LeafRef = LEAF,
+        at: int | None = None,
+    ) -> Context:
+        """What a model is sent, with the manifest."""
+        return build_context(self.view(session_id, leaf=leaf, at=at), policy)
+
+    def tree(self, session_id: str, *, leaf: LeafRef = LEAF, at: int | None = None) -> Outline:
+        """Every entry of a session, what it inherits included."""
+        return build_outline(self._state(session_id, at), self.tapes, leaf)
+
+    def state(self, session_id: str, *, at: int | None = None) -> State:
+        """The kernel's state of a session; a copy."""
+        return self._state(session_id, at)
+
+    def tape(self, session_id: str, *, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
+        """The events of a session's own tape, in order. Raises `SessionNotFound`."""
+        if self.tapes.first_head(session_id) is None:
+            raise SessionNotFound(session_id)
+        return self.tapes.events(session_id, gt, lte)
+
+    def heads(self, session_id: str) -> Iterator[tuple[int, Head]]:
+        """(position, head) of a session's own tape; empty where there is none."""
+        return self.tapes.heads(session_id)
+
+    def sessions(self) -> Iterator[SessionInfo]:
+        """Every session of the store, the one with the newest event first."""
+        for stream in self.tapes.streams():
+            yield self.info(stream.session_id)
+
+    def info(self, session_id: str) -> SessionInfo:
+        """What a list shows of one session. Folds its heads."""
+        state = load_state(self.tapes, session_id, None, self._bases)
+        first, last = self._ends(session_id, state.position)
+        title = None
+        if state.name is not None and not state.name.cleared:
+            title = self._body_at(state, state.name.seq).title
+        directory = first.body.directory
+        if state.info is not None:
+            directory = self._body_at(state, state.info.seq).directory or directory
+        origin = state.origin
+        return SessionInfo(
+            session_id=session_id,
+            position=state.position,
+            title=title,
+            directory=directory,
+            created=first.timestamp,
+            last_activity=last.timestamp,
+            messages=state.own_messages(),
+            leaf=state.leaf,
+            parent=None if origin is None else origin.session_id,
+            parent_position=None if origin is None else origin.position,
+        )
+
+    def _ends(self, session_id: str, position: int) -> tuple[Event, Event]:
+        found = {e.position: e for e in self.tapes.events_at(session_id, [1, position])}
+        return found[1], found[position]
+
+    def _body_at(self, state: State, seq: int) -> Any:
+        session_id, position = state.locate(seq)
+        (event,) = self.tapes.events_at(session_id, [position])
+        return event.body
+
+
+def load_session(repository: Any, session_id: str, *, defaults: Defaults | None = None) -> Session:
+    """A session out of a foreign application's repository, with the basis that a fork needs.
+
+    `repository`: the application's `repository`. Raises `SessionNotFound`, `BasisMissing`.
+    """
+    from .loading import RepositoryTapes
+
+    tapes = RepositoryTapes(repository)
+    bases = Bases()
+    state = load_state(tapes, session_id, None, bases)
+    basis = None
+    if state.origin is not None and state.origin.inherit:
+        basis = bases.get(state.origin.session_id, state.origin.position)
+    return Session.of_state(state, basis, defaults=defaults, tapes=tapes)

@@ -1,0 +1,96 @@
+"""The tapes of a store: reads through the recorder and the mapper, heads before bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .domain.events import TOPIC_PREFIX, Event
+from .domain.heads import Head, Timestamp
+
+RANGE_FACTOR = 4
+"""Where at least one in this many positions is wanted, the whole range is read at once."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One tape of a store. `first_id` and `last_id` are its ids in the store's log."""
+
+    session_id: str
+    position: int
+    first_id: int
+    last_id: int
+
+
+class StoreTapes:
+    """Reads tapes. Safe to share between threads."""
+
+    def __init__(self, recorder: Any, mapper: Any) -> None:
+        self._recorder = recorder
+        self._mapper = mapper
+
+    def heads(
+        self, session_id: str, gt: int = 0, lte: int | None = None
+    ) -> Iterator[tuple[int, Head]]:
+        """(position, head) of a tape in order; bodies are not looked at."""
+        head_of = self._mapper.head_of
+        for position, topic, state in self._recorder.iter_events(session_id, gt=gt, lte=lte):
+            yield position, head_of(topic, state, session_id, position)
+
+    def first_head(self, session_id: str) -> Head | None:
+        """The head at position 1; None where there is no tape, or a tape of somebody else's."""
+        for position, topic, state in self._recorder.iter_events(session_id, gt=0, lte=1):
+            if topic.startswith(TOPIC_PREFIX):
+                head: Head = self._mapper.head_of(topic, state, session_id, position)
+                return head
+        return None
+
+    def events(self, session_id: str, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
+        """The events of a tape in order; a body is decoded when it is asked for."""
+        make = self._mapper.event_of
+        for position, topic, state in self._recorder.iter_events(session_id, gt=gt, lte=lte):
+            yield make(topic, state, session_id, position)
+
+    def events_at(self, session_id: str, positions: Sequence[int]) -> Iterator[Event]:
+        """The events at these positions, in any order."""
+        if not positions:
+            return
+        first, last = min(positions), max(positions)
+        if last - first < RANGE_FACTOR * len(positions):
+            wanted = set(positions)
+            for event in self.events(session_id, first - 1, last):
+                if event.position in wanted:
+                    yield event
+            return
+        make = self._mapper.event_of
+        for position, topic, state in self._recorder.select_states(session_id, positions):
+            yield make(topic, state, session_id, position)
+
+    def streams(self) -> Iterable[Stream]:
+        """Every tape of the store, the one with the newest event first; no foreign streams."""
+        found = [
+            Stream(row.originator_id, row.last_version, row.first_id, row.last_id)
+            for row in self._recorder.streams()
+            if row.first_topic.startswith(TOPIC_PREFIX)
+        ]
+        return sorted(found, key=lambda stream: -stream.last_id)
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """What a list of sessions shows. `parent` is the session that it was forked from.
+
+    Times are as they were written. `messages` counts those that were said here, struck or not.
+    """
+
+    session_id: str
+    position: int
+    title: str | None
+    directory: str | None
+    created: Timestamp
+    last_activity: Timestamp
+    messages: int
+    leaf: str | None
+    parent: str | None
+    parent_position: int | None

@@ -1,0 +1,1 @@
+"""The kit for tests of sessions: given events, when a command, then events."""
