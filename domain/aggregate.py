@@ -145,7 +145,8 @@ class Aggregate:
 
     def forget_recent(self) -> None:
         """Let go of the bodies of saved events; they are read from the store from now on."""
-        self._recent = {event.position: event for event in self._pending}
+        self._recent.clear()
+        self._recent.update((event.position, event) for event in self._pending)
 
     def apply(self, event: Event) -> None:
         """Apply an event of the tape. Raises `OutOfOrder`, and nothing for what it says."""
@@ -225,7 +226,6 @@ class Aggregate:
 
         Raises `ProvenanceConflict` when that delivery was another one.
         """
-        self._check_usable()
         key = meta.get("key")
         if key is None:
             return None
@@ -238,9 +238,14 @@ class Aggregate:
         request = request_digest(event.KIND, identities, said)
         if request != first.request:
             raise ProvenanceConflict(session_id, key, position, first.request or "none", request)
-        message = self.state.message(first.message_id) if first.message_id else None
+        # The requests are equal, so the identities of this one are those of the first.
+        message_id = first.message_id or identities.get("message_id")
+        message = self.state.message(message_id) if message_id else None
+        entry_id = first.entry_id or identities.get("entry_id")
+        if message is not None:
+            entry_id = message.entry_id
         hidden = message is not None and message.struck
-        return Outcome(session_id, position, first.entry_id, first.message_id, False, hidden)
+        return Outcome(session_id, position, entry_id, message_id, False, hidden)
 
     def _unchanged(
         self,
@@ -267,14 +272,18 @@ class Aggregate:
     def _new_entry_id(self, given: str | None) -> str:
         if given is not None:
             check_id(given, "entry_id")
-            if given in self.state.entries or self.state.message(given) is not None:
+            if self._is_taken(given):
                 raise DuplicateId(self.id, "entry id", given)
             return given
         for _ in range(100):
             made = check_id(self.defaults.new_entry_id(), "entry_id")
-            if made not in self.state.entries and self.state.message(made) is None:
+            if not self._is_taken(made):
                 return made
         raise DuplicateId(self.id, "entry id", made)
+
+    def _is_taken(self, entry_id: str) -> bool:
+        """Whether an entry or a message has this id."""
+        return entry_id in self.state.entries or entry_id in self.state.aliases
 
     def _place(self, under: LeafRef) -> tuple[str | None, bool]:
         """(parent_id, takes_leaf): an entry takes the leaf if it hangs under it."""

@@ -8,9 +8,11 @@ strict way, for checks.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from operator import itemgetter
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, SerializeAsAny, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAny, ValidationError
 
 from .content import Block, Content, content_json, load_content, parse_content
 from .errors import InvalidValue
@@ -19,6 +21,14 @@ from .jsonvalues import Json, JsonObject, Text
 Source = Literal["live", "backfill", "import", "repair", "merge"]
 
 _Content = Annotated[Content, PlainValidator(parse_content)]
+
+
+@cache
+def _fields(cls: type[BodyBase]) -> tuple[tuple[str, ...], tuple[Any, ...], itemgetter[Any]]:
+    """Names and defaults of the fields, and what takes their values from a body's dictionary."""
+    fields = cls.model_fields
+    defaults = (field.get_default(call_default_factory=True) for field in fields.values())
+    return tuple(fields), tuple(defaults), itemgetter(*fields)
 
 
 class BodyBase(BaseModel):
@@ -32,7 +42,7 @@ class BodyBase(BaseModel):
     causation_id: Text | None = None
     trace_id: Text | None = None
     span_id: Text | None = None
-    extra: JsonObject = {}
+    extra: JsonObject = Field(default_factory=dict)
 
     @classmethod
     def load(cls, stored: Mapping[str, Any]) -> Self:
@@ -65,15 +75,25 @@ class BodyBase(BaseModel):
 
     def to_json(self) -> dict[str, Any]:
         """The stored shape: only what differs from the defaults."""
-        out: dict[str, Any] = {}
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if value == field.default and not field.is_required():
-                continue
-            if name == "content" and value is not None:
-                value = content_json(value)
-            out[name] = value
-        return out
+        return {
+            name: content_json(value) if name == "content" else value for name, value in self.said()
+        }
+
+    def said(self) -> list[tuple[str, Any]]:
+        """The fields that differ from their defaults, and those that have none."""
+        names, defaults, values_of = _fields(type(self))
+        return [
+            (name, value)
+            for name, value, default in zip(names, values_of(self.__dict__), defaults, strict=True)
+            if value is not default and value != default
+        ]
+
+
+def title_line(title: object) -> str | None:
+    """A session's title as it is stored: one line, None for blank text. Raises `InvalidValue`."""
+    if title is not None and not isinstance(title, str):
+        raise InvalidValue("a title is text, or None to take it away")
+    return " ".join((title or "").split()) or None
 
 
 class StartBody(BodyBase):

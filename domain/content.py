@@ -7,12 +7,21 @@ foreign block carries beside the known fields stands in `extra` and is kept exac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InvalidValue
 from .jsonvalues import Json, JsonObject, Text, check_json
+
+
+@cache
+def _defaults(cls: type[Block]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (name, field.get_default(call_default_factory=True))
+        for name, field in cls.model_fields.items()
+    )
 
 
 class Block(BaseModel):
@@ -21,16 +30,16 @@ class Block(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     TYPE: ClassVar[str] = ""
 
-    extra: JsonObject = {}
+    extra: JsonObject = Field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The block's stored shape."""
         out: dict[str, Any] = {"type": self.TYPE}
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if name == "type" or (value == field.default and not field.is_required()):
-                continue
-            out[name] = value
+        values = self.__dict__
+        for name, default in _defaults(type(self)):
+            value = values[name]
+            if value is not default and value != default:
+                out[name] = value
         return out
 
 

@@ -47,12 +47,8 @@ def request_digest(kind: str, identities: dict[str, Any], content: str) -> str:
 
 
 def _said(body: BodyBase) -> dict[str, Any]:
-    said = {}
-    for name, field in type(body).model_fields.items():
-        if name in _CIRCUMSTANCES:
-            continue
-        value = getattr(body, name)
-        if value == field.default:
-            continue
-        said[name] = content_json(value) if name == "content" and value is not None else value
-    return said
+    return {
+        name: content_json(value) if name == "content" else value
+        for name, value in body.said()
+        if name not in _CIRCUMSTANCES
+    }

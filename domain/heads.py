@@ -7,6 +7,7 @@ storage: they are never changed, only added to.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final
 
 Timestamp = str | int | float | None
@@ -106,17 +107,19 @@ class Head:
 
     def to_json(self) -> dict[str, Any]:
         """The stored shape: only what differs from the defaults."""
-        out: dict[str, Any] = {}
-        for name, default in _FIELDS:
-            value = getattr(self, name)
-            if value is not default and value != default:
-                out[name] = value
+        out = {
+            name: value
+            for name, value, default in zip(_NAMES, _values(self), _DEFAULTS, strict=True)
+            if value is not default and value != default
+        }
         if self.origin is not None:
             # All of it is written: a leaf of null means the empty path.
             out["origin"] = {name: getattr(self.origin, name) for name in _ORIGIN}
         return out
 
 
-_FIELDS = tuple((f.name, f.default) for f in fields(Head))
+_NAMES = tuple(f.name for f in fields(Head))
+_DEFAULTS = tuple(f.default for f in fields(Head))
+_values = attrgetter(*_NAMES)
 _ORIGIN = tuple(f.name for f in fields(Origin))
-HEAD_FIELDS: Final = frozenset(name for name, _ in _FIELDS)
+HEAD_FIELDS: Final = frozenset(_NAMES)

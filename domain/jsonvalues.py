@@ -22,6 +22,8 @@ JsonValue = Any
 MAX_DEPTH = 200
 """Deepest nesting that is stored as a value; deeper text is kept raw. Unit: levels."""
 
+_canonical_text = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+
 _SCALARS = (str, bool, int, float, type(None))
 
 
@@ -63,7 +65,7 @@ def check_json(value: Any, what: str = "value") -> Any:
 
 def canonical(value: JsonValue) -> bytes:
     """The canonical text of a JSON value: keys sorted, no spaces, ASCII escapes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    return _canonical_text(value).encode()
 
 
 def sha256_hex(value: JsonValue) -> str:

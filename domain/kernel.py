@@ -120,7 +120,7 @@ class State:
 
     def message_node(self, message_id: str) -> MessageNode | None:
         """The node at which a message shows."""
-        node = self.entries.get(self.aliases.get(message_id) or message_id)
+        node = self.entries.get((self.aliases and self.aliases.get(message_id)) or message_id)
         if isinstance(node, MessageNode) and node.message_id == message_id:
             return node
         return None
@@ -289,7 +289,9 @@ def _version(state: State, head: Head, seq: int) -> None:
     if message_id is None:
         message_id = head.entry_id or f"#{seq}"
     node = state.message_node(message_id)
-    old = state.message(message_id)
+    old = None
+    if node is not None:
+        old = state.messages.get(message_id) or MessageState.of(node)
     version = Version(
         message_id,
         seq,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Self, Unpack
 
 from .aggregate import Meta
-from .bodies import StartBody
+from .bodies import StartBody, title_line
 from .context import Context, build_context
 from .decisions.anchors import AnchorDecisions
 from .decisions.calls import CallDecisions
@@ -55,6 +55,7 @@ class Session(
         import; what is set before is held back and written with it. `persist` writes at once.
         """
         chosen = defaults or Defaults()
+        title = title_line(title)
         said = StartBody.build(title=title)
         values = {"title": title, "directory": directory, "owner": owner, "incarnation": uuid7()}
         body = StartBody.build(**{k: v for k, v in values.items() if v is not None})
@@ -104,7 +105,9 @@ class Session(
         return session
 
     def view(self, leaf: LeafRef = LEAF, *, include_pending: bool = False) -> View:
-        """What the session says at a leaf. Needs the tape: see `tapes`."""
+        """What the session says at a leaf. Needs the tape: see `tapes`. Raises `BasisMissing`."""
+        if self._basis_error is not None:
+            raise self._basis_error
         return build_view(self.state, _Own(self), leaf, include_pending)
 
     def context(self, policy: Policy | str = "anchored", leaf: LeafRef = LEAF) -> Context:

@@ -20,13 +20,17 @@ BIG_NUMBER: Final = "big_number"
 SHALLOW_DEPTH: Final = 5
 """How many levels `shallow` takes over: record, message, content, block, and a block's values."""
 
-_STRUCTURE = re.compile(rb'["{}\[\]]')
-_IN_STRING = re.compile(rb'["\\]')
+# Possessive groups: no backtracking, so a string of any length costs no memory.
+_BYTES = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]"]', re.DOTALL)
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]"]', re.DOTALL)
+_REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_OPENING = b"{["
+_QUOTE = ord('"')
 _TOKEN = re.compile(
     r'[ \t\r\n]*(?:([{}\[\]:,])|(")|(-?[0-9]+)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
     r"|(true|false|null|NaN|-?Infinity))"
 )
-_QUOTE = re.compile(r'["\\]')
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _LITERALS: Final[dict[str, Any]] = {
     "true": True,
     "false": False,
@@ -38,7 +42,7 @@ _LITERALS: Final[dict[str, Any]] = {
 
 
 class Balance:
-    """Follows brackets and strings through bytes that come in pieces.
+    """Follows brackets and strings through whole lines.
 
     `depth` counts open brackets, `in_string` says whether a string is open at the end.
     """
@@ -46,41 +50,31 @@ class Balance:
     def __init__(self) -> None:
         self.depth = 0
         self.in_string = False
-        self._escaped = False
 
     def feed(self, data: bytes, start: int = 0) -> int | None:
         """Read on from `start`. The index after the bracket that closes the outermost one, if
         it is there; None where the data ends first."""
-        i = start
-        while True:
-            if self.in_string:
-                if self._escaped:
-                    if i >= len(data):
-                        return None
-                    self._escaped = False
-                    i += 1
-                found = _IN_STRING.search(data, i)
-                if found is None:
-                    return None
-                i = found.end()
-                if found.group() == b'"':
-                    self.in_string = False
-                else:
-                    self._escaped = True
-                continue
-            found = _STRUCTURE.search(data, i)
-            if found is None:
+        if self.in_string:
+            rest = _REST_OF_STRING.match(data, start)
+            if rest is None:
                 return None
-            i = found.end()
-            char = found.group()
-            if char == b'"':
-                self.in_string = True
-            elif char in b"{[":
+            self.in_string = False
+            start = rest.end()
+        for found in _BYTES.finditer(data, start):
+            begin, end = found.span()
+            if end - begin > 1:
+                continue  # a whole string
+            char = data[begin]
+            if char in _OPENING:
                 self.depth += 1
+            elif char == _QUOTE:
+                self.in_string = True
+                return None
             else:
                 self.depth -= 1
                 if self.depth <= 0:
-                    return i
+                    return end
+        return None
 
 
 def object_end(data: bytes, start: int) -> int | None:
@@ -120,7 +114,6 @@ class _Shallow:
         self.root: list[Any] = []
         self.stack: list[Any] = [self.root]
         self.keys: list[str | None] = [None]
-        self.skipped = 0
 
     def read(self) -> tuple[Any, str]:
         wants = "value"
@@ -133,7 +126,7 @@ class _Shallow:
     def _step(self, wants: str, kind: str, value: Any) -> str:
         """Take one token in; what may follow it."""
         if kind in "{[" and wants in ("value", "value or end"):
-            self._open({} if kind == "{" else [])
+            self._push({} if kind == "{" else [])
             return "key or end" if kind == "{" else "value or end"
         if kind == "value" and wants in ("value", "value or end"):
             self._put(value)
@@ -156,24 +149,17 @@ class _Shallow:
     def _after_value(self) -> str:
         return "done" if len(self.stack) == 1 else "comma or end"
 
-    def _open(self, container: Any) -> None:
-        if len(self.stack) > self.limit:
-            # Below the limit one marker stands for all; what follows goes into a spare container.
-            if len(self.stack) == self.limit + 1:
-                self._put({KEPT_RAW: TOO_DEEP})
-        else:
-            self._put(container)
-        self.stack.append(container)
-        self.keys.append(None)
-
     def _put(self, value: Any) -> None:
-        if len(self.stack) > self.limit + 1:
-            return
         holder = self.stack[-1]
         if isinstance(holder, dict):
             holder[self.keys[-1] or ""] = value
         else:
             holder.append(value)
+
+    def _push(self, container: Any) -> None:
+        self._put(container)
+        self.stack.append(container)
+        self.keys.append(None)
 
     def _tokens(self) -> Iterator[tuple[str, Any]]:
         text, i = self.text, 0
@@ -184,24 +170,41 @@ class _Shallow:
                 raise ValueError(f"no JSON at character {i}")
             i = found.end()
             if found.group(1):
-                yield found.group(1), None
+                bracket = found.group(1)
+                if bracket in "{[" and len(self.stack) > self.limit:
+                    i = self._skip(i - 1)
+                    yield "value", {KEPT_RAW: TOO_DEEP}
+                else:
+                    yield bracket, None
             elif found.group(2):
-                begin, i = i - 1, self._string_end(i)
-                yield "value", json.loads(text[begin:i], strict=False)
+                begin = i - 1
+                whole = _STRING.match(text, begin)
+                if whole is None:
+                    raise ValueError("a string does not end")
+                i = whole.end()
+                yield "value", json.loads(whole.group(), strict=False)
             elif found.group(3):
                 yield "value", self._number(found.group(3), found.group(4))
             else:
                 yield "value", _LITERALS[found.group(5)]
 
-    def _string_end(self, i: int) -> int:
-        while True:
-            found = _QUOTE.search(self.text, i)
-            if found is None:
-                raise ValueError("a string does not end")
-            i = found.end()
-            if found.group() == '"':
-                return i
-            i += 1
+    def _skip(self, start: int) -> int:
+        """The index after the bracket that closes the one at `start`."""
+        depth = 0
+        for found in _TEXT.finditer(self.text, start):
+            begin, end = found.span()
+            if end - begin > 1:
+                continue
+            char = self.text[begin]
+            if char in "{[":
+                depth += 1
+            elif char == '"':
+                break
+            else:
+                depth -= 1
+                if depth == 0:
+                    return end
+        raise ValueError("a bracket does not close")
 
     def _number(self, whole: str, rest: str) -> Any:
         if rest:

@@ -7,6 +7,7 @@ package; it stands as the cause (`__cause__`) of the error that does.
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from eventsourcing.persistence import (
@@ -15,12 +16,14 @@ from eventsourcing.persistence import (
     InfrastructureFactoryError,
     IntegrityError,
     InterfaceError,
+    MapperDeserialisationError,
     NotSupportedError,
     OperationalError,
     ProgrammingError,
 )
+from eventsourcing.utils import TopicError
 
-from tapefold.domain.errors import TapefoldError
+from tapefold.domain.errors import InvalidValue, TapefoldError
 
 
 class StoreError(TapefoldError):
@@ -98,3 +101,76 @@ class StoreSettingsRefused(TapefoldError, InfrastructureFactoryError, OSError):
 
 class OriginatorIdTypeRefused(StoreSettingsRefused):
     """ORIGINATOR_ID_TYPE is not `text`, so the ids of sessions could not be read back."""
+
+
+class UnstorableEvent(InvalidValue):
+    """The event cannot be stored so that it comes back as it is. Nothing was written."""
+
+    def __init__(self, topic: str, session_id: str, position: int, problem: str) -> None:
+        self.topic = topic
+        self.session_id = session_id
+        self.position = position
+        super().__init__(
+            f"session {session_id!r}, position {position}: {topic} cannot be stored: {problem}; "
+            "give values that JSON can hold, or keep the record raw in a ForeignRecorded"
+        )
+
+
+class TextIdNeeded(InvalidValue):
+    """An event of ours has a UUID, or something else that is no text, as its originator id."""
+
+    def __init__(self, topic: str, originator_id: object) -> None:
+        self.topic = topic
+        self.originator_id = originator_id
+        super().__init__(
+            f"{topic} of {originator_id!r}: ids of sessions are text, not "
+            f"{type(originator_id).__name__}; set ORIGINATOR_ID_TYPE=text in the environment of "
+            "the application (its own aggregates may keep their UUIDs), and give sessions "
+            "ids of type str"
+        )
+
+
+class UnreadableEvent(TapefoldError, MapperDeserialisationError):
+    """A stored event is damaged, or was written with another key. Its row was left alone.
+
+    `session_id` and `position` are None where the caller did not say them.
+    """
+
+    ADVICE: ClassVar[str] = (
+        "if no event of this store can be read, check CIPHER_TOPIC, CIPHER_KEY and "
+        "COMPRESSOR_TOPIC; else restore this row from a backup"
+    )
+
+    def __init__(
+        self, topic: str, session_id: str | None, position: int | None, problem: str
+    ) -> None:
+        self.topic = topic
+        self.session_id = session_id
+        self.position = position
+        where = "" if session_id is None else f"session {session_id!r}, position {position}: "
+        super().__init__(f"{where}stored event {topic!r} cannot be read: {problem}; {self.ADVICE}")
+
+
+class NewerEvent(UnreadableEvent):
+    """A newer tapefold wrote the event; read with this one it might be misunderstood."""
+
+    ADVICE = "upgrade tapefold, at least to the release that wrote it (docs/schema-evolution.md)"
+
+    def __init__(
+        self, topic: str, session_id: str | None, position: int | None, stored: int, known: int
+    ) -> None:
+        self.stored = stored
+        self.known = known
+        problem = f"it has class version {stored}, and this tapefold knows versions up to {known}"
+        super().__init__(topic, session_id, position, problem)
+
+
+class UnknownTopic(UnreadableEvent, TopicError):
+    """No event of ours has this topic: a newer tapefold wrote it, or a host forgot an import."""
+
+    ADVICE = (
+        "upgrade tapefold, or import the module that defines the event (docs/schema-evolution.md)"
+    )
+
+    def __init__(self, topic: str, session_id: str | None, position: int | None) -> None:
+        super().__init__(topic, session_id, position, "this tapefold knows no such event")

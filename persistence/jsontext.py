@@ -22,12 +22,15 @@ Unit: levels."""
 MAX_INT_DIGITS: Final = 4300
 """Longest integer, whatever a host has set: Python's own limit, which every reader has."""
 
-_encode_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# Circles are found by their depth.
+_encode_text = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":")
+).encode
 _encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _decoder = json.JSONDecoder()
 
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_LONG_DIGITS = re.compile("[0-9]{%d}" % (MAX_INT_DIGITS + 1))
+_LONG_DIGITS = re.compile(f"[0-9]{{{MAX_INT_DIGITS + 1}}}")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CONTAINERS = (dict, list, tuple)
 
@@ -48,7 +51,8 @@ def dump(value: Any) -> bytes:
         raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels, or in a circle") from None
     except (TypeError, ValueError) as error:
         raise JsonFault(str(error)) from None
-    _check_containers(value)
+    _check_depth(value, text)
+    _check_keys(value)
     _check_integers(value, text)
     try:
         return text.encode()
@@ -68,14 +72,15 @@ def load(data: bytes) -> Any:
     """
     try:
         text = str(data, "utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise JsonFault(str(error)) from None
+    try:
         value = json.loads(text)
     except RecursionError:
         return load_flat(text)
     except ValueError as error:
         raise JsonFault(str(error)) from None
-    # Brackets are counted first, as that is nearly free; those within strings count too.
-    if text.count("[") + text.count("{") > MAX_NESTING:
-        _check_depth(value)
+    _check_depth(value, text)
     return value
 
 
@@ -158,37 +163,36 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _check_containers(value: Any) -> None:
-    """Refuse keys that are no text (the encoder would turn 1 into "1"), and too deep nesting."""
-    level = [value]
-    for _ in range(MAX_NESTING):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                try:
-                    "".join(item)
-                except TypeError:
-                    raise JsonFault("an object has a key that is no text") from None
-                item = item.values()  # noqa: PLW2901
-            elif not isinstance(item, list | tuple):
-                continue
-            inner.extend(one for one in item if isinstance(one, _CONTAINERS))
-        if not inner:
-            return
-        level = inner
-    raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels")
+def _check_keys(value: Any) -> None:
+    """Refuse keys that are no text: the encoder would turn 1 into "1"."""
+    todo: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    while todo:
+        values = todo.pop()
+        if isinstance(values, dict):
+            try:
+                "".join(values)
+            except TypeError:
+                raise JsonFault("an object has a key that is no text") from None
+            values = values.values()
+        for one in values:
+            if isinstance(one, _CONTAINERS):
+                todo.append(one)  # noqa: PERF401
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(value: Any, text: str) -> None:
+    # Brackets are counted first, as that is nearly free; those within strings count too.
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return
     level = [value]
     for _ in range(MAX_NESTING):
-        inner: list[Any] = []
-        for item in level:
-            values = item.values() if isinstance(item, dict) else item
-            inner.extend(one for one in values if isinstance(one, _CONTAINERS))
-        if not inner:
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inner, _CONTAINERS)
+        ]
+        if not level:
             return
-        level = inner
     raise JsonFault(f"it is nested deeper than {MAX_NESTING} levels")
 
 

@@ -24,12 +24,14 @@ class StoreAddress:
     """The address of one store.
 
     `shown` is what the user gave, for messages. `uri` is what SQLite gets. `path` is the absolute
-    path of the file, None for a store in memory.
+    path of the file, None for a store in memory. `is_read_only`: the user said that nothing shall
+    be written (`mode=ro`), or that nobody will write (`immutable=1`).
     """
 
     shown: str
     uri: str
     path: Path | None
+    is_read_only: bool = False
 
     @property
     def is_memory(self) -> bool:
@@ -70,7 +72,7 @@ def prepare_file(address: StoreAddress, *, create: bool, create_parents: bool) -
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        if not create:
+        if not create or address.is_read_only:
             raise StoreMissing(
                 address.shown, "the file does not exist", "give another path, or make the store"
             ) from None
@@ -154,4 +156,5 @@ def _file_address(shown: str, name: str, options: dict[str, str]) -> StoreAddres
     # rw, not rwc: a file that vanishes must not come back empty, with other rights.
     if options.get("mode") not in ("ro", "rw"):
         options = {**options, "mode": "rw"}
-    return StoreAddress(shown, f"{path.as_uri()}?{urlencode(options)}", path)
+    read_only = options["mode"] == "ro" or options.get("immutable", "0") != "0"
+    return StoreAddress(shown, f"{path.as_uri()}?{urlencode(options)}", path, read_only)

@@ -82,8 +82,11 @@ class StoreCursor(SQLiteCursor):
         super().__init__(sqlite_cursor)
         self.connection = connection
         self.has_ended = False
-        self.translates = True
-        """False: an error of the driver that leaves the body is somebody else's, and stays."""
+
+    def end(self) -> None:
+        """Make every later use raise ProgrammingError; let go of the statement."""
+        self.has_ended = True
+        self.sqlite_cursor.close()
 
     def check_open(self) -> None:
         """Raise ProgrammingError if the transaction has ended."""
@@ -112,60 +115,71 @@ class StoreConnection(SQLiteConnection):
         self.borrower = 0
         """The thread that a reader was lent to."""
         self._had_to_wait = False
+        self._tuples = raw.cursor()
+        self._tuples.row_factory = None
+
+    def cursor(self) -> StoreCursor:
+        """Return a new cursor."""
+        return StoreCursor(self, self._sqlite_conn.cursor())
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT and return its rows as tuples."""
         try:
-            cursor = self._sqlite_conn.cursor()
-            cursor.row_factory = None
-            return cursor.execute(statement, params).fetchall()
+            return self._tuples.execute(statement, params).fetchall()
         except DriverError as error:
             raise translate(error, self.address) from error
 
     @contextmanager
     def transaction(self, *, commit: bool) -> Iterator[StoreCursor]:
-        """Run a transaction: with the write lock if `commit`, else one read snapshot.
+        """Run a transaction as the library knows it; what the driver raises is translated.
 
-        The pool lets one writer at a time come here, and has set `deadline`.
+        With the write lock if `commit`, else one read snapshot. The pool lets one writer at a
+        time come here, and has set `deadline`.
         """
-        raw = self._sqlite_conn
-        # A store in memory has one connection, so a thread may read in its own transaction.
-        begins = commit or not raw.in_transaction
-        try:
-            if commit:
-                self._begin_immediate()
-            elif begins:
-                raw.execute("BEGIN")
-            cursor = StoreCursor(self, raw.cursor())
-        except sqlite3.Error as error:
-            self._roll_back(begins)
-            raise translate(error, self.address) from error
+        begun = self.begin_writing() if commit else self.begin_reading()
+        cursor = self.cursor()
         try:
             yield cursor
-        except sqlite3.Error as error:
-            self._roll_back(begins)
-            if not cursor.translates:
-                raise
-            raise translate(error, self.address) from error
-        except BaseException:
-            self._roll_back(begins)
+        except BaseException as error:
+            self.roll_back(begun)
+            if isinstance(error, sqlite3.Error):
+                raise translate(error, self.address) from error
             raise
         finally:
-            cursor.has_ended = True
-            cursor.sqlite_cursor.close()
+            cursor.end()
         if commit:
-            self._commit()
+            self.commit()
         else:
-            self._roll_back(begins)
+            self.roll_back(begun)
+
+    def begin_reading(self) -> bool:
+        """Begin a snapshot, and tell so. A store in memory has one connection for all, so a
+        thread may read in a transaction of its own; then nothing is begun."""
+        try:
+            if self._sqlite_conn.in_transaction:
+                return False
+            self._sqlite_conn.execute("BEGIN")
+            return True
+        except sqlite3.Error as error:
+            raise translate(error, self.address) from error
+
+    def begin_writing(self) -> bool:
+        """Take the write lock, waiting up to `deadline`; True."""
+        try:
+            if self._sqlite_conn.in_transaction:
+                # A read around this write (in memory), or left by an exception between two steps.
+                self._sqlite_conn.rollback()
+            self._begin_immediate()
+            return True
+        except sqlite3.Error as error:
+            raise translate(error, self.address) from error
 
     def _begin_immediate(self) -> None:
         raw = self._sqlite_conn
-        if raw.in_transaction:
-            raw.rollback()  # left behind by an exception between two steps of ours
         if self._had_to_wait:
             time.sleep(PAUSE)
             self._had_to_wait = False
-        started = time.monotonic()
+        started = 0.0
         while True:
             try:
                 raw.execute("BEGIN IMMEDIATE")
@@ -174,21 +188,28 @@ class StoreConnection(SQLiteConnection):
                 if not is_busy(error) or self.deadline.left() == 0:
                     raise
             self._had_to_wait = True
+            started = started or time.monotonic()
             age = min(1.0, (time.monotonic() - started) / EAGER_AFTER)
             pause = POLL_YOUNG + (POLL_OLD - POLL_YOUNG) * age
             time.sleep(random.uniform(0.5, 1.5) * pause)
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Commit; when it returns, the data is on the disk."""
         try:
             self._sqlite_conn.commit()
         except sqlite3.Error as error:
-            self._roll_back(True)
+            self.roll_back()
             raise translate(error, self.address, at_commit=True) from error
 
-    def _roll_back(self, begun: bool) -> None:
+    def roll_back(self, begun: bool = True) -> None:
         """End what was begun; a connection that cannot even do that is closed and dropped."""
         try:
             if begun and self._sqlite_conn.in_transaction:
                 self._sqlite_conn.rollback()
         except sqlite3.Error:
             self.close()
+
+    def _close(self) -> None:
+        # A cursor that still holds a statement would keep the file open, and its log undeleted.
+        self._tuples.close()
+        super()._close()

@@ -69,7 +69,11 @@ class TapeDatastore(SQLiteDatastore):
         Ends with a commit, or a rollback if an exception leaves the block. What the driver raises
         comes out as a typed error.
         """
-        with super().transaction(commit=commit) as cursor:
-            yield cursor
-        if commit:
-            self.pool.commits.announce()
+        connection = self.pool.get_connection(is_writer=commit)
+        try:
+            with connection.transaction(commit=commit) as cursor:
+                yield cursor
+            if commit:
+                self.pool.commits.announce()
+        finally:
+            self.pool.put_connection(connection)

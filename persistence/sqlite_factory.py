@@ -136,6 +136,10 @@ class TapeFactory(stock.SQLiteFactory):
         self._check(recorder)
         return recorder
 
+    def env_create_table(self) -> bool:
+        """Tell whether files and tables that are missing are made."""
+        return self._switch(self.CREATE_TABLE, "yes")
+
     def _check(self, recorder: ApplicationRecorder) -> None:
         # CREATE_TABLE=no must not open a store that a newer tapefold wrote.
         if isinstance(recorder, TapeRecorder) and not self.env_create_table():

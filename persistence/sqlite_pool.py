@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from threading import Condition, RLock, get_ident
-from weakref import WeakSet
+from pathlib import Path
+from threading import Condition, get_ident
 
 from eventsourcing.sqlite import SQLiteConnectionPool
 
 from tapefold.persistence.commit_signal import CommitSignal
 from tapefold.persistence.errors import NestedWrite, StoreBusy, StoreClosed, StoreForked
+from tapefold.persistence.fork_watch import watch_forks
 from tapefold.persistence.sqlite_address import StoreAddress, prepare_file
 from tapefold.persistence.sqlite_connection import StoreConnection, connect, use_write_ahead_log
 from tapefold.persistence.sqlite_errors import translate
@@ -61,8 +62,7 @@ class StorePool(SQLiteConnectionPool):
         self._holds_turn = False
         self._is_clean = True
         self._was_torn = False
-        with _fork_lock:
-            _pools.add(self)
+        watch_forks(self)
 
     # ------------------------------------------------------------------------- borrowing
 
@@ -74,7 +74,9 @@ class StorePool(SQLiteConnectionPool):
         Raises StoreBusy, StoreClosed, StoreForked, NestedWrite, or what opening raises.
         """
         deadline = Deadline(self.pool_timeout if timeout is None else timeout)
-        self._check_usable()
+        if self._pid != os.getpid():
+            # A fork that Python knew nothing of, so nothing could be closed before it.
+            self.start_anew(torn=bool(self._writer or self._pool or self._in_use))
         if is_writer or self.address.is_memory:
             return self._lend_writer(deadline, writes=bool(is_writer))
         return self._lend_reader(deadline)
@@ -177,11 +179,15 @@ class StorePool(SQLiteConnectionPool):
     def _create_connection(self, *, writes: bool = False) -> StoreConnection:
         if not self._is_prepared:
             prepare_file(self.address, create=self._create, create_parents=self._create_parents)
+        path = self.address.path
+        if _torn_files and path is not None and _identity(path) in _torn_files:
+            raise self._forked()
         raw: sqlite3.Connection | None = None
         try:
             # The writer waits for its lock by itself, see StoreConnection.
             raw = connect(self.address, busy_timeout=0.0 if writes else self.pool_timeout)
-            if not self._is_prepared and not self.address.is_memory:
+            in_place = self.address.is_memory or self.address.is_read_only
+            if not self._is_prepared and not in_place:
                 use_write_ahead_log(raw, self.address, Deadline(self.pool_timeout))
             self._is_prepared = True
         except BaseException as error:
@@ -207,7 +213,7 @@ class StorePool(SQLiteConnectionPool):
                 conn.close()
             self._pool.clear()
             self._put_condition.notify_all()
-        self.commits.announce()
+        self.commits.wake()
         if self._turn.is_mine() or not self._turn.acquire(PATIENCE):
             return
         try:
@@ -218,21 +224,21 @@ class StorePool(SQLiteConnectionPool):
             self._turn.release()
 
     def _check_usable(self) -> None:
-        if self._pid != os.getpid():
-            # A fork that Python knew nothing of, so nothing could be closed before it.
-            self.start_anew(torn=bool(self._writer or self._pool or self._in_use))
         if self._was_torn:
-            raise StoreForked(
-                self.address.shown,
-                "the process was forked while this store was in use",
-                "open the store again after the fork, or start processes with 'spawn'",
-            )
+            raise self._forked()
         if self._closed:
             raise StoreClosed(
                 self.address.shown,
                 "it is closed",
                 "keep a reference to the application that owns it as long as it is used",
             )
+
+    def _forked(self) -> StoreForked:
+        return StoreForked(
+            self.address.shown,
+            "this process was forked while its parent was using the store",
+            "fork outside of its transactions, or start processes with 'spawn'",
+        )
 
     def _busy(self, deadline: Deadline, problem: str) -> StoreBusy:
         return StoreBusy(
@@ -293,6 +299,8 @@ class StorePool(SQLiteConnectionPool):
         if not self.address.is_memory or torn:
             _never_closed.append(self._writer)
             self._writer = None
+        if torn and self.address.path is not None and self.address.path.exists():
+            _torn_files.add(_identity(self.address.path))
         self._pid = os.getpid()
         self._was_torn = self._was_torn or torn
         self._in_use = {}
@@ -311,36 +319,13 @@ class StorePool(SQLiteConnectionPool):
         self.start_anew(torn=not self._is_clean)
 
 
+# What a child inherited in the middle of its use. Closing it would let go of locks, and on some
+# systems of the parent's; so it is kept for ever.
 _never_closed: list[object] = []
-_pools: WeakSet[StorePool] = WeakSet()
-_pools_at_fork: list[StorePool] = []
-_fork_lock = RLock()  # held from before a fork until after it
+# Files, as (device, inode), that a child cannot use: SQLite's memory of their locks is wrong.
+_torn_files: set[tuple[int, int]] = set()
 
 
-def _before_fork() -> None:
-    _fork_lock.acquire()
-    _pools_at_fork[:] = list(_pools)
-    for pool in _pools_at_fork:
-        pool.prepare_fork()
-
-
-def _after_fork_in_parent() -> None:
-    for pool in _pools_at_fork:
-        pool.continue_parent()
-    _pools_at_fork.clear()
-    _fork_lock.release()
-
-
-def _after_fork_in_child() -> None:
-    for pool in _pools_at_fork:
-        pool.continue_child()
-    _pools_at_fork.clear()
-    _fork_lock.release()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
-        after_in_child=_after_fork_in_child,
-    )
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from eventsourcing.persistence import (
@@ -23,12 +22,19 @@ from tapefold.persistence.sqlite_errors import DriverError, is_taken, translate
 from tapefold.persistence.sqlite_schema import (
     META_INSERT,
     META_STATEMENT,
+    Ask,
     LogSchema,
     are_made,
     check_identifier,
     events_statement,
 )
 from tapefold.persistence.sqlite_streams import StreamReading, as_text
+from tapefold.persistence.sqlite_transactions import (
+    Reading,
+    ReadTransaction,
+    WriteTransaction,
+    Writing,
+)
 from tapefold.persistence.subscription import PollingSubscription
 
 
@@ -122,32 +128,31 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
             ids.append(c.lastrowid)
         return ids
 
-    @contextmanager
-    def writing(self) -> Iterator[WriteTransaction]:
+    def insert_events(
+        self, stored_events: Sequence[StoredEvent], **kwargs: Any
+    ) -> Sequence[int] | None:
+        """Append events, all or none; return their ids. They are on the disk then.
+
+        Raises PositionTaken (an IntegrityError of the library), StoreBusy, StoreNotWritable.
+        """
+        with self.writing() as transaction:
+            return transaction.insert_events(stored_events, **kwargs)
+
+    def writing(self) -> AbstractContextManager[WriteTransaction]:
         """Take the write lock, then decide and append; commit at the normal end of the block.
 
         Any exception rolls everything back and comes out as it is. Waits in turn up to the busy
         timeout, then raises StoreBusy; inside another write of the same thread raises NestedWrite.
         """
-        with self.datastore.transaction(commit=True) as cursor:
-            assert isinstance(cursor, StoreCursor)
-            cursor.translates = False
-            transaction = WriteTransaction(self, cursor)
-            yield transaction
-            if transaction.failure is not None:
-                raise transaction.failure
+        return Writing(self)
 
-    @contextmanager
-    def reading(self) -> Iterator[ReadTransaction]:
+    def reading(self) -> AbstractContextManager[ReadTransaction]:
         """Read several streams at one moment: the first read fixes it, later ones see no more.
 
         Keep it short: the write-ahead log cannot be cut while it lasts, and a store in memory
         lets nobody write meanwhile.
         """
-        with self.datastore.transaction(commit=False) as cursor:
-            assert isinstance(cursor, StoreCursor)
-            cursor.translates = False
-            yield ReadTransaction(self, cursor)
+        return Reading(self)
 
     # --------------------------------------------------------------------------- reading
 
@@ -204,43 +209,6 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
             pool.put_connection(connection)
 
 
-class ReadTransaction(StreamReading):
-    """One snapshot of the log. See `TapeRecorder.reading`."""
-
-    def __init__(self, recorder: TapeRecorder, cursor: StoreCursor) -> None:
-        self.events_table_name = recorder.events_table_name
-        self._recorder = recorder
-        self._cursor = cursor
-
-    def _rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
-        return self._cursor.rows(statement, params)
-
-    def max_notification_id(self) -> int | None:
-        """Return the newest id of the snapshot, None if nothing was ever recorded."""
-        found: int | None = self._rows(self._recorder.select_max_notification_id_statement)[0][0]
-        return found
-
-
-class WriteTransaction(ReadTransaction):
-    """The log while nobody else can write to it. See `TapeRecorder.writing`."""
-
-    failure: Exception | None = None
-    """Why an append failed. Raised again at the end of a block that has swallowed it, since a
-    part of the batch would otherwise be committed."""
-
-    def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
-        """Append events; return their ids. They are durable when the block has ended.
-
-        Raises PositionTaken, or DataError for a value that cannot be stored.
-        """
-        self._cursor.check_open()
-        try:
-            return self._recorder._insert_events(self._cursor, stored_events, **kwargs) or []
-        except Exception as error:
-            self.failure = error
-            raise
-
-
-def _ask(cursor: SQLiteCursor) -> partial[list[Row]]:
+def _ask(cursor: SQLiteCursor) -> Ask:
     assert isinstance(cursor, StoreCursor)
-    return partial(cursor.rows)
+    return cursor.rows

@@ -47,7 +47,7 @@ class PollingSubscription(Subscription[ApplicationRecorder]):
     def stop(self) -> None:
         """End the iteration, also one that is waiting; what was read ahead is dropped."""
         super().stop()
-        self._pool.commits.announce()
+        self._pool.commits.wake()
 
     def __next__(self) -> Notification:
         """Return the next notification; wait until there is one. Raises typed store errors."""

@@ -1,46 +1,34 @@
 """Warm sessions: what makes `execute` cost the same at any length.
 
-A cached session is used under its own lock, fast-forwarded before each use, and evicted on any
+A cached session is used under a lock, fast-forwarded before each use, and evicted on any
 exception. The cache is bounded by the entries that it holds.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock, RLock
-from weakref import WeakValueDictionary
+from typing import Final
 
 from .domain.session import Session
 
-
-class _SessionLock:
-    """One lock a session; it lives as long as somebody holds or waits for it."""
-
-    def __init__(self) -> None:
-        self.lock = RLock()
+STRIPES: Final = 256
+"""Locks that the sessions share, by hash: a bounded number, and nothing to clean up."""
 
 
 class WarmSessions:
-    """Cached sessions with a lock each."""
+    """Cached sessions, and the locks under which they are used."""
 
     def __init__(self, max_entries: int = 1_000_000) -> None:
         self._max = max_entries
         self._kept: OrderedDict[str, tuple[Session, int]] = OrderedDict()
         self._entries = 0
-        self._locks: WeakValueDictionary[str, _SessionLock] = WeakValueDictionary()
+        self._locks = [RLock() for _ in range(STRIPES)]
         self._guard = Lock()
 
-    @contextmanager
-    def locked(self, session_id: str) -> Iterator[None]:
-        """Hold the session's lock; other sessions go on."""
-        with self._guard:
-            held = self._locks.get(session_id)
-            if held is None:
-                held = self._locks[session_id] = _SessionLock()
-        with held.lock:
-            yield
+    def lock(self, session_id: str) -> RLock:
+        """The lock under which a session is used. Two sessions may share one."""
+        return self._locks[hash(session_id) % STRIPES]
 
     def get(self, session_id: str) -> Session | None:
         """The cached session, newest use last. Call it under the lock."""
@@ -52,13 +40,14 @@ class WarmSessions:
             return found[0]
 
     def put(self, session: Session) -> None:
-        """Keep a session; the longest unused ones go when there are too many entries."""
+        """Keep a session, at its present size; the longest unused ones go when it gets crowded."""
         size = session.state.seq + 1
         with self._guard:
-            old = self._kept.pop(session.id, None)
+            old = self._kept.get(session.id)
             if old is not None:
                 self._entries -= old[1]
             if size > self._max:
+                self._kept.pop(session.id, None)
                 return
             self._kept[session.id] = (session, size)
             self._entries += size

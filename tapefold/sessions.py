@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from eventsourcing.application import Application
-from eventsourcing.persistence import IntegrityError
+from eventsourcing.persistence import IntegrityError, StoredEvent
 
 from .cache import WarmSessions
 from .domain.context import Context, build_context
@@ -122,17 +122,17 @@ class Sessions(Application[str]):
         `expected_position`: raise `ConcurrencyConflict` unless the tape ends there. Without it
         an assistant message must say `under=`.
         """
-        with self._warm.locked(session_id):
+        with self._warm.lock(session_id):
             session = self._warm.get(session_id) or self._load(session_id)
             try:
                 with self.recorder.writing() as transaction:
-                    rows = transaction.select_events(session_id, gt=session.version)
-                    self._forward(session, rows)
+                    for row in transaction.select_events(session_id, gt=session.version):
+                        self._forward(session, row)
                     session.expect(expected_position)
                     session.require_under(expected_position is None)
                     answer = command(session)
                     born = session.take_born()
-                    events = [*session.collect_events()]
+                    events = list(session.collect_events())
                     for child in born:
                         events.extend(child.collect_events())
                     if events:
@@ -220,7 +220,7 @@ class Sessions(Application[str]):
 
     def get(self, session_id: str) -> Session:
         """A private instance of a session, to decide on and to `save`."""
-        with self._warm.locked(session_id):
+        with self._warm.lock(session_id):
             warm = self._current(session_id)
             return Session.of_state(
                 warm.state.copy(), warm.basis, defaults=self.defaults, tapes=self.tapes
@@ -249,14 +249,14 @@ class Sessions(Application[str]):
         self._warm.put(session)
         return session
 
-    def _forward(self, session: Session, rows: Iterable[Any]) -> None:
-        for row in rows:
-            head = self.mapper.head_of(row.topic, row.state, session.id, row.originator_version)
-            session.state.apply_head(row.originator_version, head)
+    def _forward(self, session: Session, row: StoredEvent) -> None:
+        position = row.originator_version
+        head = self.mapper.head_of(row.topic, row.state, session.id, position)
+        session.state.apply_head(position, head)
 
     def _state(self, session_id: str, at: int | None) -> State:
         if at is None:
-            with self._warm.locked(session_id):
+            with self._warm.lock(session_id):
                 return self._current(session_id).state.copy()
         if at < 1:
             last = self.recorder.stream_version(session_id)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eventsourcing.persistence import StoredEvent
+
+from .domain.errors import TapefoldError
 from .domain.events import TOPIC_PREFIX, Event
 from .domain.heads import Head, Timestamp
 
@@ -48,9 +51,16 @@ class StoreTapes:
 
     def events(self, session_id: str, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
         """The events of a tape in order; a body is decoded when it is asked for."""
-        make = self._mapper.event_of
         for position, topic, state in self._recorder.iter_events(session_id, gt=gt, lte=lte):
-            yield make(topic, state, session_id, position)
+            yield self._event(session_id, position, topic, state)
+
+    def _event(self, session_id: str, position: int, topic: str, state: bytes) -> Event:
+        event = self._mapper.to_domain_event(StoredEvent(session_id, position, topic, state))
+        if not isinstance(event, Event):
+            raise TapefoldError(
+                f"{session_id!r} is no session: at position {position} stands {topic!r}"
+            )
+        return event
 
     def events_at(self, session_id: str, positions: Sequence[int]) -> Iterator[Event]:
         """The events at these positions, in any order."""
@@ -63,9 +73,8 @@ class StoreTapes:
                 if event.position in wanted:
                     yield event
             return
-        make = self._mapper.event_of
         for position, topic, state in self._recorder.select_states(session_id, positions):
-            yield make(topic, state, session_id, position)
+            yield self._event(session_id, position, topic, state)
 
     def streams(self) -> Iterable[Stream]:
         """Every tape of the store, the one with the newest event first; no foreign streams."""

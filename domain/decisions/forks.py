@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, Unpack
 
 from ..aggregate import Aggregate, Meta
-from ..bodies import ForkBody, StartBody
+from ..bodies import ForkBody, StartBody, title_line
 from ..digests import mark_digest
 from ..errors import InvalidValue, PositionOutOfRange
 from ..events import Forked
@@ -39,15 +39,19 @@ class ForkDecisions(Aggregate):
         fork: again with it, the first receipt is answered and the child is None.
         """
         self._check_usable()
+        if meta.get("key") is not None:
+            raise InvalidValue("a fork is named by fork_id=; a key of its own would name it twice")
         given = fork_id is not None
-        fork_id = check_id(fork_id or self.defaults.new_entry_id(), "fork_id")
+        fork_id = check_id(fork_id if given else self.defaults.new_entry_id(), "fork_id")
+        started = self._body(StartBody, meta, **_described(title, directory))
         asked: Any = {
             "at": None if at is None else at.position,
             "leaf": "default" if isinstance(leaf, CurrentLeaf) else [leaf],
             "inherit": inherit,
             "child": child_id,
         }
-        key: Meta = {**meta, "key": f"fork:{fork_id}"}
+        # Fork ids are this session's own: keys are inherited, so they name the session too.
+        key: Meta = {**meta, "key": f"fork:{self.id}:{fork_id}"}
         if given:
             repeated = self._repeated(Forked, key, {"fork_id": fork_id}, str(asked))
             if repeated is not None:
@@ -74,13 +78,12 @@ class ForkDecisions(Aggregate):
             digest=mark_digest(body),
         )
         origin = Origin(self.id, basis.position, start, inherit)
-        started = StartBody.build(title=title, directory=directory)
         head: dict[str, Any] = {"origin": origin}
-        if title is not None:
-            head["digest"] = mark_digest(StartBody.build(title=title))
+        if started.title is not None:
+            head["digest"] = mark_digest(StartBody.build(title=started.title))
         child = self._begin(
             child_id,
-            self._body(StartBody, meta, **started.to_json()),
+            started,
             head,
             {"timestamp": meta.get("timestamp")},
             basis if inherit else None,
@@ -110,4 +113,11 @@ class ForkDecisions(Aggregate):
                 raise InvalidValue(f"session {self.id!r} cannot be its own fork; give another id")
             return check_id(given, "child_id")
         child_id = f"{self.id}::fork::{fork_id}"
-        return child_id if len(child_id) <= MAX_ID else self.defaults.new_session_id()
+        if len(child_id) > MAX_ID:
+            child_id = self.defaults.new_session_id()
+        return check_id(child_id, "child_id")
+
+
+def _described(title: str | None, directory: str | None) -> dict[str, str]:
+    said = {"title": title_line(title), "directory": directory}
+    return {name: value for name, value in said.items() if value is not None}

@@ -13,6 +13,7 @@ from ..bodies import (
     ModelBody,
     ThinkingBody,
     UsageBody,
+    title_line,
 )
 from ..digests import mark_digest
 from ..errors import InvalidValue
@@ -53,9 +54,7 @@ class MarkDecisions(Aggregate):
     def set_title(self, title: str | None, **meta: Unpack[Meta]) -> Outcome:
         """Name the session. None, or blank text, takes the name away; line breaks become spaces."""
         self._check_usable()
-        if title is not None and not isinstance(title, str):
-            raise InvalidValue("a title is text, or None to take it away")
-        text = " ".join((title or "").split()) or None
+        text = title_line(title)
         body = self._body(InfoBody, meta, title=text)
         return self._mark(SessionInfoChanged, body, meta, self.state.name, text is None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from ..aggregate import Aggregate, Meta
-from ..bodies import MessageBody, RetractionBody
+from ..bodies import BodyBase, MessageBody, RetractionBody
 from ..content import ContentLike, call_ids
 from ..digests import mark_digest, message_digest
 from ..errors import DuplicateId, InvalidValue, MessageStruck, UnderRequired, WrongKind
@@ -20,8 +20,11 @@ from ..tree import LEAF, CurrentLeaf, LeafRef, is_on_path, require_message, requ
 from ..view import Warning
 from .covering import Covering
 
+_SAID = MessageBody.model_fields.keys() - BodyBase.model_fields.keys() - {"reason"}
+"""What a version says, without the circumstances in which it was said."""
 
-@dataclass(frozen=True)
+
+@dataclass(slots=True)
 class _Asked:
     """A version as the caller asked for it."""
 
@@ -216,15 +219,14 @@ class MessageDecisions(Covering, Aggregate):
         body = self._body(RetractionBody, meta, reason=reason)
         identities = {"messages": sorted({s.latest.message_id for s in states})}
         said = mark_digest(body)
+        only = states[0] if len(states) == 1 else None
+        entry_id, message_id = (only.entry_id, only.latest.message_id) if only else (None, None)
         repeated = self._repeated(Retracted, meta, identities, said)
         if repeated is not None:
-            return repeated
+            return replace(repeated, entry_id=entry_id, message_id=message_id)
         standing = {s.latest.message_id: s.entry_id for s in states if not s.struck}
         if not standing and meta.get("key") is None:
-            only = states[0] if len(states) == 1 else None
-            return self._unchanged(
-                only.entry_id if only else None, only.latest.message_id if only else None
-            )
+            return self._unchanged(entry_id, message_id)
         below = not keep_summary and self._is_below_boundary(standing.values())
         outcome = self._trigger(
             Retracted,
@@ -235,7 +237,7 @@ class MessageDecisions(Covering, Aggregate):
             targets=tuple(standing) or tuple(s.latest.message_id for s in states),
             digest=said,
         )
-        entry_id = next(iter(standing.values())) if len(standing) == 1 else None
+        outcome = replace(outcome, message_id=message_id)
         return self._with_reset(outcome, entry_id, list(standing.values()), below, meta)
 
     def retract_from(self, entry_id: str, *, reason: str | None = None, **fields: Any) -> Outcome:
@@ -281,21 +283,17 @@ class MessageDecisions(Covering, Aggregate):
                 "there is nothing to restore"
             )
         copied = self._event_at(latest.seq).body
-        values = {
-            name: getattr(copied, name)
-            for name in MessageBody.model_fields
-            if name not in ("source", "extra", "reason")
-        }
-        body = MessageBody.model_construct(
-            **{**values, "extra": dict(copied.extra), "reason": reason}
+        # The content is copied; who acts, and the trace it belongs to, is this restore's.
+        circumstances: Meta = {"extra": dict(copied.extra), **meta}
+        body = self._body(MessageBody, circumstances, reason=reason).model_copy(
+            update={name: getattr(copied, name) for name in _SAID}
         )
-        return self._trigger(
+        outcome = self._trigger(
             MessageRevised,
-            body.model_copy(update={k: v for k, v in meta.items() if k in values}),
+            body,
             meta,
             identities,
             "restore",
-            entry_id=None,
             message_id=latest.message_id,
             role=latest.role,
             status=latest.status,
@@ -305,6 +303,7 @@ class MessageDecisions(Covering, Aggregate):
             digest=latest.digest,
             revives=True,
         )
+        return replace(outcome, entry_id=old.entry_id)
 
     # -- how ---------------------------------------------------------------------------------
 
@@ -317,14 +316,17 @@ class MessageDecisions(Covering, Aggregate):
         number = asked.order_seq
         if number is not None and (type(number) is not int or number < 0):
             raise InvalidValue("order_seq is a whole number from 0 on")
+        answers = (asked.call_id, asked.owner) != (None, None) or asked.interruption
+        if answers and asked.role != "tool_result":
+            raise InvalidValue("only a tool_result message answers a call")
+        # A delivery is known by what the caller said, before the state adds to it.
+        said = asked.digest(asked.order_seq)
+        if asked.meta.get("key") is not None:
+            repeated = self._repeated(asked.event, asked.meta, asked.identities(), said)
+            if repeated is not None:
+                return repeated
         if asked.role == "tool_result":
             asked = replace(asked, owner=self._owner_of(asked.call_id, asked.owner))
-        elif asked.call_id is not None or asked.owner is not None or asked.interruption:
-            raise InvalidValue("only a tool_result message answers a call")
-        said = asked.digest(asked.order_seq)
-        repeated = self._repeated(asked.event, asked.meta, asked.identities(), said)
-        if repeated is not None:
-            return repeated
         old = None if asked.message_id is None else self.state.message(asked.message_id)
         if old is not None:
             return self._next_version(asked, old, said)
@@ -392,7 +394,7 @@ class MessageDecisions(Covering, Aggregate):
             takes_leaf=takes_leaf,
             message_id=entry_id if message_id is None else message_id,
             order_seq=order_seq,
-            digest=asked.digest(order_seq),
+            digest=said if order_seq is None and not asked.owner else asked.digest(order_seq),
             **asked.head(),
         )
 

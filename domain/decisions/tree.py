@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
 from ..aggregate import Aggregate, Meta
@@ -65,7 +66,7 @@ class TreeDecisions(Aggregate):
         identities = {"leaf": target}
         repeated = self._repeated(LeafMoved, meta, identities, mark_digest(body))
         if repeated is not None:
-            return repeated
+            return replace(repeated, entry_id=target)
         if target == self.state.leaf and meta.get("key") is None:
             return self._unchanged(target)
         outcome = self._trigger(

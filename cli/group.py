@@ -1,0 +1,114 @@
+"""The group of commands: loads each on demand, and turns every failure into one line.
+
+Exit codes: 0 done, 1 a domain or data error (one line on stderr), 2 wrong use, 130 Ctrl-C. A
+reader of our output that goes away early (`| head`) is no error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from tapefold.domain.errors import TapefoldError
+
+from .main import INTERRUPTED
+from .visible import one_line
+
+FAILED = 1
+TRACEBACK = "TAPEFOLD_TRACEBACK"
+"""Environment variable: show where an unexpected error comes from."""
+
+
+class Commands(click.Group):
+    """A group whose commands are modules of this package, each with a `command` in it."""
+
+    def __init__(self, *args: Any, modules: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._modules = modules or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order in which they are written down."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command with this name; its module is loaded now."""
+        module = self._modules.get(cmd_name)
+        if module is None:
+            return None
+        found: click.Command = import_module(f"{__package__}.{module}").command
+        return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. What goes wrong ends in `click.exceptions.Exit`."""
+        try:
+            answer = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (click.exceptions.Exit, click.ClickException):
+            raise
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            close_output()
+            raise click.exceptions.Exit(0) from None
+        except OSError as error:
+            close_output()
+            complain(_reason(error))
+            raise click.exceptions.Exit(FAILED) from None
+        except Exception as error:
+            if os.environ.get(TRACEBACK):
+                raise
+            complain(str(error) if isinstance(error, TapefoldError) else _unexpected(error))
+            raise click.exceptions.Exit(FAILED) from None
+        return answer
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """As click's; a message about wrong use never sends control characters either."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except click.ClickException as error:
+            error.message = one_line(error.message)
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+        except SystemExit as stop:
+            # Where the help or the version meets a closed pipe, click ends with 1.
+            sys.exit(0 if isinstance(stop.__context__, BrokenPipeError) else stop.code)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def complain(text: str) -> None:
+    """Print one line on stderr; nothing if there is none."""
+    if sys.stderr is not None:
+        click.echo(f"tapefold: {one_line(text)}", err=True)
+
+
+def close_output() -> None:
+    """Send what is still to be written to nowhere, so that the end of the process is quiet."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError, AttributeError):
+        return  # a stream without a file behind it: there is nothing left to be flushed
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, TapefoldError):
+        return str(error)
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else f"{reason}"
+
+
+def _unexpected(error: Exception) -> str:
+    return (
+        f"unexpected {type(error).__name__}: {error}; nothing else is known about it "
+        f"(set {TRACEBACK}=1 to see where it comes from)"
+    )

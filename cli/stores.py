@@ -1,0 +1,38 @@
+"""Opening the store that a command works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapefold import Sessions
+
+
+@contextmanager
+def open_sessions(database: str | None, *, create: bool = False) -> Iterator[Sessions]:
+    """The sessions of a store. Reading never makes one: only `create` does, folders too.
+
+    Raises `StoreMissing` where there is no store, and what opening a store raises.
+    """
+    from tapefold.persistence.errors import StoreMissing
+    from tapefold.sessions import Sessions
+    from tapefold.settings import MEMORY, database_url
+
+    url = database_url(database)
+    make = create or url == MEMORY
+    env = {
+        "CREATE_TABLE": "yes" if make else "no",
+        "TAPEFOLD_CREATE_PARENTS": "yes" if make else "no",
+    }
+    try:
+        opened = Sessions(url, env=env)
+    except StoreMissing as error:
+        if make:
+            raise
+        raise StoreMissing(
+            error.store, "there is no store yet", "`tapefold import FILE` makes it, or give --db"
+        ) from error
+    with opened:
+        yield opened

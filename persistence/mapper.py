@@ -1,0 +1,182 @@
+"""The mapper between the events of sessions and the rows of a store.
+
+Events of tapefold are stored as persistence/codec.py says. Everything else, such as the host's
+own aggregates in the same application, is left to the library's mapping, with the same cipher and
+compressor. To use it elsewhere, set MAPPER_TOPIC to `tapefold.persistence.mapper:TapeMapper`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+
+from eventsourcing.domain import DomainEventProtocol, TAggregateID
+from eventsourcing.persistence import Cipher, Compressor, Mapper, StoredEvent, Transcoder
+from eventsourcing.utils import TopicError, resolve_topic
+
+from tapefold.domain.bodies import BodyBase
+from tapefold.domain.events import TOPIC_PREFIX, TOPICS, Event
+from tapefold.domain.heads import Head
+
+from .body_reader import ShapeFault, read_body
+from .codec import (
+    CodecFault,
+    Frame,
+    body_text,
+    decode_head,
+    encode_state,
+    find_head,
+    head_of_json,
+    load_object,
+    unknown_fields,
+    unknown_in_head,
+)
+from .errors import NewerEvent, TextIdNeeded, UnknownTopic, UnreadableEvent, UnstorableEvent
+from .upcasting import UPCASTERS, Json, Upcasters, check_upcasters
+
+
+class TapeMapper(Mapper[TAggregateID]):
+    """Maps tapefold's events, and leaves all others to the library.
+
+    The first three arguments are the library's. Raises `UpcasterFault` if a step of `upcasters`
+    is missing, doubled or beyond what the event classes say.
+    """
+
+    def __init__(
+        self,
+        transcoder: Transcoder,
+        compressor: Compressor | None = None,
+        cipher: Cipher | None = None,
+        *,
+        upcasters: Upcasters = UPCASTERS,
+    ) -> None:
+        super().__init__(transcoder, compressor=compressor, cipher=cipher)
+        check_upcasters(upcasters)
+        self._upcasters = upcasters
+
+    def to_stored_event(self, domain_event: DomainEventProtocol[TAggregateID]) -> StoredEvent:
+        """The row of an event.
+
+        Raises `TextIdNeeded` if the originator id is no text, `UnstorableEvent` for an event that
+        could not be read back as it is.
+        """
+        if not isinstance(domain_event, Event):
+            return super().to_stored_event(domain_event)
+        event: Event = domain_event
+        session_id, position, topic = event.originator_id, event.originator_version, event.TOPIC
+        if not isinstance(session_id, str):
+            raise TextIdNeeded(topic, session_id)
+        if TOPICS.get(topic) is not type(event):
+            raise UnstorableEvent(topic, session_id, position, "no such event is registered")
+        try:
+            state = encode_state(event)
+        except CodecFault as fault:
+            raise UnstorableEvent(topic, session_id, position, str(fault)) from fault
+        # In the library's order: encrypted bytes cannot be compressed.
+        if self.compressor:
+            state = self.compressor.compress(state)
+        if self.cipher:
+            state = self.cipher.encrypt(state)
+        return StoredEvent(session_id, position, topic, state)
+
+    def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[TAggregateID]:
+        """The event of a row. The body is decoded when it is first asked for.
+
+        Raises, here or then: `UnreadableEvent` for damaged bytes, `NewerEvent` and `UnknownTopic`
+        for what a newer tapefold wrote, `TextIdNeeded` if the id came out as a UUID.
+        """
+        topic, session_id = stored_event.topic, stored_event.originator_id
+        cls = TOPICS.get(topic)
+        if cls is None:
+            return self._foreign_event(stored_event)
+        if not isinstance(session_id, str):
+            raise TextIdNeeded(topic, session_id)
+        position = stored_event.originator_version
+        try:
+            state = self._open(stored_event.state)
+            head = self._head(cls, state, session_id, position)
+        except CodecFault as fault:
+            raise UnreadableEvent(topic, session_id, position, str(fault)) from fault
+        load = partial(self._body, cls, state, session_id, position)
+        event: Any = cls(session_id, position, head, load=load)
+        return cast(DomainEventProtocol[TAggregateID], event)
+
+    def head_of(
+        self,
+        topic: str,
+        state: bytes,
+        session_id: str | None = None,
+        position: int | None = None,
+    ) -> Head:
+        """The head alone, without an event: what a cold open folds.
+
+        Session and position only serve the errors, which are those of `to_domain_event`.
+        """
+        cls = TOPICS.get(topic)
+        if cls is None:
+            raise UnknownTopic(topic, session_id, position)
+        try:
+            return self._head(cls, self._open(state), session_id, position)
+        except CodecFault as fault:
+            raise UnreadableEvent(topic, session_id, position, str(fault)) from fault
+
+    def _foreign_event(self, stored: StoredEvent) -> DomainEventProtocol[TAggregateID]:
+        # Topics with a colon are import paths, also of a host's module tapefold.something:Class.
+        if stored.topic.startswith(TOPIC_PREFIX) and ":" not in stored.topic:
+            try:
+                known = isinstance(resolve_topic(stored.topic), type)
+            except TopicError:
+                known = False
+            if not known:
+                id_ = str(stored.originator_id)
+                raise UnknownTopic(stored.topic, id_, stored.originator_version)
+        return super().to_domain_event(stored)
+
+    def _open(self, state: bytes) -> bytes:
+        """The plain state."""
+        try:
+            if self.cipher:
+                state = self.cipher.decrypt(state)
+            if self.compressor:
+                state = self.compressor.decompress(state)
+        except Exception as error:  # each cipher and compressor has its own kinds
+            raise CodecFault(f"it cannot be decrypted or decompressed: {error}") from error
+        if not isinstance(state, bytes):
+            raise CodecFault(f"its state is {type(state).__name__}, not bytes")
+        return state
+
+    def _head(
+        self, cls: type[Event], state: bytes, session_id: str | None, position: int | None
+    ) -> Head:
+        frame = find_head(state)
+        if frame.version == cls.class_version:
+            head = decode_head(state[frame.start : frame.end])
+        elif frame.version > cls.class_version:
+            raise NewerEvent(cls.TOPIC, session_id, position, frame.version, cls.class_version)
+        else:
+            head = head_of_json(self._upcast(cls, state, frame)[0])
+        if head.kind != cls.KIND:
+            raise CodecFault(f"its head is of kind {head.kind!r}")
+        return head
+
+    def _body(self, cls: type[Event], state: bytes, session_id: str, position: int) -> BodyBase:
+        try:
+            frame = find_head(state)
+            if frame.version == cls.class_version:
+                unknown = unknown_in_head(state[frame.start : frame.end])
+                body = load_object(body_text(state, frame), "body")
+            else:
+                head, body = self._upcast(cls, state, frame)
+                unknown = unknown_fields(head)
+            return read_body(cls.BODY, body, unknown)
+        except (CodecFault, ShapeFault) as fault:
+            raise UnreadableEvent(cls.TOPIC, session_id, position, str(fault)) from fault
+
+    def _upcast(self, cls: type[Event], state: bytes, frame: Frame) -> tuple[Json, Json]:
+        """Head and body of an older version, in the present shape. The one place that upcasts."""
+        head = load_object(state[frame.start : frame.end], "head")
+        body = load_object(body_text(state, frame), "body")
+        try:
+            return self._upcasters.upcast(cls, frame.version, head, body)
+        except ValueError as error:
+            raise CodecFault(str(error)) from error
