@@ -58,6 +58,7 @@ class Look:
         """Call id to the number of result messages for it that name no owner."""
         self.named: set[Owned] = set()
         """The calls that a result message names."""
+        self.named_owners: set[str] = set()
         for row in self.rows.values():
             self._count(row)
 
@@ -71,6 +72,7 @@ class Look:
                 self.unnamed[call_id] = self.unnamed.get(call_id, 0) + 1
             else:
                 self.named.add((version.owner, call_id))
+                self.named_owners.add(version.owner)
 
     # -- small changes ---------------------------------------------------------------------
 
@@ -117,29 +119,25 @@ class Look:
             self.owners.setdefault(call_id, []).append(owned[0])
             self.calls[owned] = fact_result(state, owned)
 
-    def answers_alone(self, row: PairRow) -> Owned | None | bool:
-        """The call that a result message at the end of the path answers, whatever else is there.
-
-        None: there is none. False: only the whole path can tell.
+    def answers_alone(self, row: PairRow) -> tuple[bool, Owned | None]:
+        """The call that a result message at the end of the path answers, whatever else is there
+        (None: there is none). The first value is false where only the whole path can tell.
         """
         version = row.winner
         if version is None or version.interruption or not version.call_ids:
-            return False
+            return False, None
         call_id = version.call_ids[0]
-        if call_id in self.unnamed:
-            return False
         owners = self.owners.get(call_id, [])
-        if version.owner is None:
-            if not owners:
-                return None
-            if len(owners) > 1 or (owners[0], call_id) in self.named:
-                return False
-            owned = (owners[0], call_id)
-        else:
-            owned = (version.owner, call_id)
-            if owned in self.named:
-                return False
-        return owned if owned in self.calls else False
+        if call_id in self.unnamed or (version.owner is None and len(owners) > 1):
+            return False, None
+        if version.owner is None and not owners:
+            return True, None
+        owned = (owners[0] if version.owner is None else version.owner, call_id)
+        return owned in self.calls and owned not in self.named, owned
+
+    def names(self, message_id: str) -> bool:
+        """Whether a result message on the path names this message as its owner."""
+        return message_id in self.named_owners
 
     def answer(self, row: PairRow, owned: Owned | None) -> None:
         """Add the result message that `answers_alone`."""

@@ -121,7 +121,7 @@ class Paper:
     def _styled(self, part: Part) -> str:
         text, style = (part, "") if isinstance(part, str) else part
         text = visible(text).replace("\n", " ")
-        code = STYLES[style] if self.colour and text else ""
+        code = STYLES.get(style, "") if self.colour and text else ""
         return f"\x1b[{code}m{text}\x1b[0m" if code else text
 
     # -- fitting ---------------------------------------------------------------------------

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tapefold.domain.view import Call, Item, Message, View, Warning
     from tapefold.store import SessionInfo
 
+    from .effects import Effect
+    from .follower import Follower
     from .listing import Listed
 
 Shape = dict[str, Any]
@@ -246,4 +248,21 @@ def outcome_shape(outcome: Outcome) -> Shape:
         "message_id": outcome.message_id,
         "changed": outcome.changed,
         "warnings": [warning_shape(warning) for warning in outcome.warnings],
+    }
+
+
+# -- replay --------------------------------------------------------------------------------------
+
+
+def step_shape(event: Event, effects: Iterable[Effect], follower: Follower) -> Shape:
+    """One line of `replay --json`; `leaf` and `messages` (their number) are those after it."""
+    return {
+        "position": event.position,
+        "session_id": event.session_id,
+        "type": type(event).__name__,
+        "entry_id": event.head.entry_id,
+        "timestamp": event.timestamp,
+        "effects": [effect.to_json() for effect in effects],
+        "leaf": follower.state.leaf,
+        "messages": len(follower.look.shown),
     }

@@ -4,7 +4,8 @@ Call ids are unique only inside their owner, so a result message that names its 
 there and nowhere else. The others are matched as providers expect them (each result directly
 after its assistant message, in call order), by the rule that Tau repairs histories with:
 
-1. number the calls in order; the k-th call of the message at row i expects its result at row i+k;
+1. number the calls in order; the k-th call of the message at row i expects its result at row i+k
+   of those that show;
 2. a call whose expected row is a result with its id reserves that result;
 3. each remaining call takes an unused result of its id: one after it before one in front of it,
    a real one before an interruption, the first before the later;
@@ -16,7 +17,7 @@ their results, so that these neither show nor fall to somebody else's call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -167,18 +168,22 @@ def _named(
     interrupted: dict[Owned, str],
     struck: set[Owned],
 ) -> set[Owned]:
-    """Results that name their owner. Answers with the calls that a real one settles."""
+    """Results that name their owner. Answers with the calls that a real one settles, be
+    they struck or dead: no other result is theirs."""
     settled: set[Owned] = set()
+    closed: set[Owned] = set()
     for _, row, version in _results(rows, named=True):
         owned = (version.owner or "", version.call_ids[0])
         mid = row.node.message_id
         if row.winner is None:
             struck.add(owned)
+            if not version.interruption:
+                closed.add(owned)
         elif owned not in live:
-            owner = state.message(owned[0])
-            gone = owner is not None and (owner.struck or owned[1] in owner.held)
-            if gone:
+            if _is_gone(state.message(owned[0]), owned[1]):
                 pairing.hidden.add(mid)
+                if not version.interruption:
+                    closed.add(owned)
             else:
                 pairing.left_over[mid] = NEVER_CALLED
         elif owned in settled:
@@ -190,7 +195,16 @@ def _named(
         else:
             settled.add(owned)
             _answer(pairing, owned, mid)
-    return settled
+    return settled | closed
+
+
+def _is_gone(owner: MessageState | None, call_id: str) -> bool:
+    """Whether the owner is struck, or was revised without the call. One that merely stands on
+    another branch has its call still."""
+    if owner is None or owner.struck:
+        return owner is not None
+    final = owner.final
+    return final is not None and call_id in owner.held and call_id not in final.call_ids
 
 
 def _answer(pairing: Pairing, owned: Owned, message_id: str) -> None:
@@ -217,11 +231,13 @@ def _unnamed(
             at[i] = version
     used: set[int] = set()
     chosen: dict[Owned, int] = {}
+    following = _following(rows)
     for i, k, owned in open_calls:
-        expected = at.get(i + k)
-        if expected is not None and expected.call_ids[0] == owned[1] and i + k not in used:
-            used.add(i + k)
-            chosen[owned] = i + k
+        row_after = following(i, k)
+        expected = at.get(row_after)
+        if expected is not None and expected.call_ids[0] == owned[1] and row_after not in used:
+            used.add(row_after)
+            chosen[owned] = row_after
     for i, _, owned in open_calls:
         if owned not in chosen and owned[1] in candidates:
             found = candidates[owned[1]].take(i, used)
@@ -243,6 +259,23 @@ def _unnamed(
         if found is not None:
             used.add(found)
             struck.add(owned)
+
+
+def _following(rows: Sequence[PairRow]) -> Callable[[int, int], int]:
+    """(i, k) -> index of the k-th row after row i among those that show; -1: there is none.
+
+    Rows that do not show are no rows to a provider, so they shift nothing.
+    """
+    showing = [i for i, row in enumerate(rows) if row.winner is not None]
+    before = [0]  # how many show up to and with each row
+    for row in rows:
+        before.append(before[-1] + (row.winner is not None))
+
+    def following(i: int, k: int) -> int:
+        n = before[i + 1] + k - 1
+        return showing[n] if n < len(showing) else -1
+
+    return following
 
 
 def _settle(

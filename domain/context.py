@@ -14,7 +14,7 @@ from .calls import DUPLICATE
 from .content import Content, TextBlock, ToolCallBlock, content_json, load_content, plain_text
 from .jsonvalues import sha256_hex
 from .nodes import BRANCH_SUMMARY, CONTEXT_EDIT, HANDOFF, MESSAGE
-from .normalise import model_content, provider_role
+from .normalise import bash_details, model_content, provider_role
 from .order import sort_rows
 from .policies import Policy, policy_named
 from .selection import Selection, select
@@ -128,16 +128,8 @@ class _Builder:
         """Calls that a row of the context holds."""
 
     def build(self) -> None:
-        for item in self.view.items:
-            if item.message is not None and item.entry_id not in self.kept:
-                self._exclude(item.message, "before_boundary")
-        summaries = [i for i in self.selection.kept if i.entry_id in self.selection.summaries]
-        rest = [i for i in self.selection.kept if i.entry_id not in self.selection.summaries]
-        in_front = self.selection.kept[: len(summaries)]
-        if all(a is b for a, b in zip(in_front, summaries, strict=True)):
-            ordered = [*summaries, *sort_rows(rest, _order_key)]
-        else:
-            ordered = self.selection.kept
+        # A summary in front stays in front: rows without a number lead, or stay where they are.
+        ordered = sort_rows(self.selection.kept, _order_key)
         for item in ordered:
             if item.entry_id in self.selection.summaries:
                 self._summary(item)
@@ -145,6 +137,12 @@ class _Builder:
                 self._branch_summary(item)
             elif item.kind == MESSAGE and item.message is not None:
                 self._message(item.message)
+        # A result behind the boundary may answer a call that is kept.
+        told = {row.entry_id for row in self.rows} | {left.entry_id for left in self.excluded}
+        told |= self.kept
+        for item in self.view.items:
+            if item.message is not None and item.entry_id not in told:
+                self._exclude(item.message, "before_boundary")
         for item in ordered:
             if item.message is not None and item.message.role == "tool_result":
                 self._result_left_out(item.message)
@@ -193,9 +191,10 @@ class _Builder:
             return
         kind = HANDOFF if item.kind == HANDOFF else "summary"
         session_id, position = self.state.locate(item.node.seq)
-        self.rows.append(
-            Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
-        )
+        if plain_text(content).strip():  # providers refuse a message of empty text
+            self.rows.append(
+                Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
+            )
         for kept in body.kept or ():
             self.rows.append(
                 Row(
@@ -226,7 +225,7 @@ class _Builder:
         if content is None:
             self._exclude(message, "edited_out")
             return
-        if message.role == "bash_execution" and (message.body.details or {}).get(
+        if message.role == "bash_execution" and bash_details(message.body).get(
             "exclude_from_context"
         ):
             self._exclude(message, "excluded_by_record")
@@ -262,10 +261,15 @@ class _Builder:
             self._result(message, call)
 
     def _calls_of(self, message: Message, content: Content, edited: bool) -> list[Call]:
+        """The calls of a row, in its order. A call that only an edit holds has no result."""
         if not edited:
             return list(message.calls)
-        left = {b.call_id for b in content if isinstance(b, ToolCallBlock)}
-        return [call for call in message.calls if call.call_id in left]
+        known = {call.call_id: call for call in message.calls}
+        return [
+            known.get(b.call_id) or Call(b.call_id, b.name, b.arguments, "pending", None, True)
+            for b in _each_call_once(content)
+            if isinstance(b, ToolCallBlock)
+        ]
 
     def _result(self, message: Message, call: Call) -> None:
         self.called.add((message.message_id, call.call_id))

@@ -24,7 +24,11 @@ MAX_DEPTH = 200
 
 _canonical_text = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
+MAX_DIGITS = 4300
+"""Longest whole number; Python turns no longer one into text or back. Unit: decimal digits."""
+
 _SCALARS = (str, bool, int, float, type(None))
+_TOO_LONG = 10**MAX_DIGITS
 
 
 def check_json(value: Any, what: str = "value") -> Any:
@@ -33,13 +37,14 @@ def check_json(value: Any, what: str = "value") -> Any:
     Iterative: nesting is data from outside. Tuples become lists, mappings plain dicts.
     """
     if isinstance(value, _SCALARS):
-        return value
+        return _scalar(value, what)
     root: list[Any] = [value]
     todo: list[tuple[Any, Any, str, int]] = [(root, 0, what, 1)]
     while todo:
         holder, key, path, depth = todo.pop()
         item = holder[key]
         if isinstance(item, _SCALARS):
+            _scalar(item, path)
             continue
         if depth > MAX_DEPTH:
             raise InvalidValue(f"{what} is nested deeper than {MAX_DEPTH} levels; flatten it")
@@ -61,6 +66,12 @@ def check_json(value: Any, what: str = "value") -> Any:
                 "turn it into text, numbers, lists or objects first"
             )
     return root[0]
+
+
+def _scalar(value: Any, path: str) -> Any:
+    if isinstance(value, int) and not -_TOO_LONG < value < _TOO_LONG:
+        raise InvalidValue(f"{path} is a whole number of more than {MAX_DIGITS} digits")
+    return value
 
 
 def canonical(value: JsonValue) -> bytes:

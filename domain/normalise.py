@@ -7,6 +7,7 @@ of others is nothing that a model is sent.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from .content import Block, Content, TextBlock, ThinkingBlock, ToolCallBlock
@@ -54,15 +55,22 @@ def model_content(
 def _is_foreign(body: Any, settings: Settings) -> bool:
     asked = (settings.provider, settings.model)
     wrote = (body.provider, body.model)
-    return any(a and w and a != w for a, w in zip(asked, wrote, strict=True))
+    return any(a and w and w not in ("unknown", a) for a, w in zip(asked, wrote, strict=True))
+
+
+def bash_details(body: Any) -> dict[str, Any]:
+    """What a shell command's record says beside its output; empty for any other shape."""
+    return body.details if isinstance(body.details, dict) else {}
 
 
 def bash_text(body: Any, content: Content) -> str:
     """A shell command of the user's with its output, as text for the model."""
-    details = body.details or {}
+    details = bash_details(body)
     output = "\n".join(block.text for block in content if isinstance(block, TextBlock))
     parts = [f"Ran `{details.get('command') or ''}`"]
-    parts.append(f"```\n{output}\n```" if output else "(no output)")
+    runs = re.findall(r"`{3,}", output)
+    fence = "`" * max([3, *(len(run) + 1 for run in runs)])  # output must not end its own fence
+    parts.append(f"{fence}\n{output}\n{fence}" if output else "(no output)")
     if details.get("cancelled"):
         parts.append("(command cancelled)")
     elif details.get("exit_code"):

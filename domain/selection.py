@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .kernel import State
-from .nodes import ANCHORS, RESET, Anchor
+from .nodes import ANCHORS, BRANCH_SUMMARY, MESSAGE, RESET, Anchor
 from .view import Item
+
+_ROWS = ANCHORS | {BRANCH_SUMMARY, MESSAGE}
 
 
 @dataclass
@@ -82,7 +84,8 @@ def _accumulate(items: Sequence[Item], selection: Selection, item: Item, anchor:
     selection.ruling = item
     selection.summaries.add(item.entry_id)
     if anchor.replaces is not None:
-        gone = set(anchor.replaces)
+        # Only what makes a row is replaced: a setting or label in the list gives it no place.
+        gone = set(anchor.replaces) & {i.entry_id for i in selection.kept if i.kind in _ROWS}
         first = next((n for n, i in enumerate(selection.kept) if i.entry_id in gone), None)
         rest = [i for i in selection.kept if i.entry_id not in gone]
         at = len(rest) if first is None else first
@@ -91,7 +94,9 @@ def _accumulate(items: Sequence[Item], selection: Selection, item: Item, anchor:
         return
     at, selection.missing = boundary_index(items, item.index, anchor)
     selection.boundary = at
-    selection.kept = [item, *(i for i in selection.kept if i.index >= at)]
+    # In path order: the summary of an older anchor stands where that anchor does.
+    rest = sorted((i for i in selection.kept if i.index >= at), key=lambda i: i.index)
+    selection.kept = [item, *rest]
 
 
 def boundary_index(items: Sequence[Item], index: int, anchor: Anchor) -> tuple[int, bool]:

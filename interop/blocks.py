@@ -19,11 +19,12 @@ from ..domain.content import (
     ThinkingBlock,
     ToolCallBlock,
 )
+from .making import make
 
 
 def text_block(text: str) -> TextBlock:
     """A block of plain text."""
-    return TextBlock.model_construct(text=text)
+    return make(TextBlock, text=text)
 
 
 def read_blocks(raw: Iterable[Any]) -> Content:
@@ -34,11 +35,12 @@ def read_blocks(raw: Iterable[Any]) -> Content:
 def read_block(raw: Any) -> Block:
     """Our block for one of theirs. Checks types itself: the value came from a JSON decoder."""
     if isinstance(raw, dict):
-        read = _READERS.get(raw.get("type")) if isinstance(raw.get("type"), str) else None
+        kind = raw.get("type")
+        read = _READERS.get(kind) if isinstance(kind, str) else None
         block = None if read is None else read(raw)
         if block is not None:
             return block
-    return OtherBlock.model_construct(value=raw)
+    return make(OtherBlock, value=raw)
 
 
 def write_blocks(content: Iterable[Block]) -> list[Any]:
@@ -87,8 +89,8 @@ def _text(raw: dict[str, Any]) -> Block | None:
     if not isinstance(text, str):
         return None
     if len(raw) == 2:
-        return TextBlock.model_construct(text=text)
-    return TextBlock.model_construct(text=text, extra=_rest(raw, "text"))
+        return make(TextBlock, text=text)
+    return make(TextBlock, text=text, extra=_rest(raw, "text"))
 
 
 def _thinking(raw: dict[str, Any]) -> Block | None:
@@ -104,16 +106,14 @@ def _thinking(raw: dict[str, Any]) -> Block | None:
     if raw.get("redacted") is True:
         values["redacted"] = True
         taken.append("redacted")
-    return ThinkingBlock.model_construct(**values, extra=_rest(raw, *taken))
+    return make(ThinkingBlock, **values, extra=_rest(raw, *taken))
 
 
 def _image(raw: dict[str, Any]) -> Block | None:
     data, mime_type = raw.get("data"), raw.get("mimeType")
     if not isinstance(data, str) or not isinstance(mime_type, str):
         return None
-    return ImageBlock.model_construct(
-        data=data, mime_type=mime_type, extra=_rest(raw, "data", "mimeType")
-    )
+    return make(ImageBlock, data=data, mime_type=mime_type, extra=_rest(raw, "data", "mimeType"))
 
 
 def _tool_call(raw: dict[str, Any]) -> Block | None:
@@ -122,8 +122,8 @@ def _tool_call(raw: dict[str, Any]) -> Block | None:
         return None
     arguments = raw.get("arguments")
     taken = ("id", "name") if arguments is None else ("id", "name", "arguments")
-    return ToolCallBlock.model_construct(
-        call_id=call_id, name=name, arguments=arguments, extra=_rest(raw, *taken)
+    return make(
+        ToolCallBlock, call_id=call_id, name=name, arguments=arguments, extra=_rest(raw, *taken)
     )
 
 

@@ -15,6 +15,7 @@ class ImportRefused(TapefoldError):
         self.report = report
         self.reason = reason
         self.line = line
+        report.refused = True
         report.add(line, reason, text)
         super().__init__(f"{report.path}: {text}")
 

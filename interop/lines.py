@@ -11,126 +11,23 @@ and cover the file.
 from __future__ import annotations
 
 import io
-import json
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, TypeGuard
+from typing import Any, BinaryIO, Final
 
-from .scan import BIG_NUMBER, TOO_DEEP, Balance, depth_of, shallow
+from .decoding import Decoder
+from .line import BLANK, BOM, CONTROL, CRLF, GLUED, NULS, RAW_NEWLINE, TORN, UNREADABLE, Line, Note
+from .scan import Balance
 from .splitting import Piece, split_line
-
-MAX_DEPTH: Final = 196
-"""Deeper records are kept as text. Four levels less than the 200 that a body may have, since
-parts of a record are stored some levels below where they were. Unit: levels."""
 
 MAX_LOOKAHEAD: Final = 1 << 20
 """How far a string that a line break cut is followed. Unit: bytes."""
 
 MAX_LINES_AHEAD: Final = 32
 
-# Problems: why a line has no value.
-BLANK: Final = "blank_line"
-TORN: Final = "torn_tail"
-UNREADABLE: Final = "unreadable_line"
-
-# Notes: what was put right.
-BOM: Final = "byte_order_mark"
-CRLF: Final = "crlf"
-NULS: Final = "nul_run"
-GLUED: Final = "glued_records"
-RAW_NEWLINE: Final = "raw_newline"
-CONTROL: Final = "control_characters"
-BAD_UTF8: Final = "invalid_utf8"
-DUPLICATE_KEYS: Final = "duplicate_keys"
-
-Note = tuple[str, str]
-"""A code, and a detail in words (or nothing)."""
-
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = b" \t\r\n"
 _EMPTY: Final = b" \t\r\n\0"
-
-
-@dataclass(slots=True)
-class Line:
-    """One record of the file, or what stands where a record should be.
-
-    Attributes:
-        number: the line of the file (1, 2, …) in which it begins.
-        start, end: its bytes, end excluded, line break included.
-        value: the JSON value, when `problem` is None.
-        problem: `blank_line`, `torn_tail` (the last line, not yet whole) or `unreadable_line`.
-        notes: what was put right.
-        raw: the bytes as they stand, where the value does not say all of them: it was not
-            taken over whole, had undecodable bytes or doubled keys, or there is no value.
-    """
-
-    number: int
-    start: int
-    end: int
-    value: Any = None
-    problem: str | None = None
-    notes: tuple[Note, ...] = ()
-    raw: bytes | None = None
-
-    @property
-    def has_value(self) -> bool:
-        """Whether there is a JSON value."""
-        return self.problem is None
-
-
-def encoding_of(first: bytes) -> str | None:
-    """The name of the encoding, where the first bytes of a file show one that is not UTF-8."""
-    for mark, name in (
-        (b"\xff\xfe\0\0", "UTF-32 (little endian)"),
-        (b"\0\0\xfe\xff", "UTF-32 (big endian)"),
-        (b"\xff\xfe", "UTF-16 (little endian)"),
-        (b"\xfe\xff", "UTF-16 (big endian)"),
-    ):
-        if first.startswith(mark):
-            return name
-    sample = first[: len(first) // 2 * 2]
-    for text, nuls, name in (
-        (sample[0::2], sample[1::2], "UTF-16 (little endian)"),
-        (sample[1::2], sample[0::2], "UTF-16 (big endian)"),
-    ):
-        # ASCII in UTF-16: every other byte is zero, and the others are not.
-        if len(text) >= 2 and not any(nuls) and b"\0" not in text:
-            return name
-    return None
-
-
-class _Decoder:
-    """JSON from text, at the speed of the standard decoder, that notices doubled keys."""
-
-    def __init__(self) -> None:
-        self.doubled = False
-        self._strict = json.JSONDecoder(object_pairs_hook=self._object)
-        self._lax = json.JSONDecoder(object_pairs_hook=self._object, strict=False)
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            self.doubled = True
-        return made
-
-    def read(self, text: str) -> tuple[Any, list[Note], bool]:
-        """(value, notes, whether it says all of the text). Raises `ValueError`."""
-        self.doubled = False
-        notes: list[Note] = []
-        try:
-            value = self._strict.decode(text)
-        except json.JSONDecodeError as error:
-            if "control character" not in error.msg:
-                raise
-            value = self._lax.decode(text)
-            notes.append((CONTROL, ""))
-        if text.count("{") + text.count("[") > MAX_DEPTH and depth_of(value) > MAX_DEPTH:
-            raise RecursionError
-        if self.doubled:
-            notes.append((DUPLICATE_KEYS, ""))
-        return value, notes, not self.doubled
 
 
 class LineReader:
@@ -152,7 +49,7 @@ class LineReader:
         self._ahead: deque[tuple[int, int, bytes]] = deque()
         self._number = 0
         self._crlf_seen = False
-        self._decoder = _Decoder()
+        self._decoder = Decoder()
         self.end = 0
 
     def __iter__(self) -> Iterator[Line]:
@@ -195,7 +92,7 @@ class LineReader:
         self, number: int, start: int, raw: bytes, skipped: int, notes: list[Note]
     ) -> Line | None:
         """A line whose content from `skipped` on is one JSON value."""
-        found = self._parse(raw[skipped:] if skipped else raw)
+        found = self._decoder.read(raw[skipped:] if skipped else raw)
         if found is None:
             return None
         value, more, exact = found
@@ -209,41 +106,13 @@ class LineReader:
             None if exact else raw[skipped:].strip(_EMPTY),
         )
 
-    def _parse(self, content: bytes) -> tuple[Any, list[Note], bool] | None:
-        """(value, notes, whether it says all of the bytes), or None: not one JSON value."""
-        notes: list[Note] = []
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            text = content.decode(errors="replace")
-            notes.append((BAD_UTF8, ""))
-        try:
-            value, more, exact = self._decoder.read(text)
-            return value, notes + more, exact and not notes
-        except json.JSONDecodeError:
-            return None
-        except RecursionError:
-            return self._shallow(text, notes)
-        except ValueError:  # an integer with more digits than the interpreter converts
-            return self._shallow(text, notes, MAX_DEPTH)
-
-    @staticmethod
-    def _shallow(
-        text: str, notes: list[Note], depth: int | None = None
-    ) -> tuple[Any, list[Note], bool] | None:
-        try:
-            value, reason = shallow(text) if depth is None else shallow(text, depth)
-        except ValueError:
-            return None
-        return value, [*notes, (reason, "")], False
-
     # -- damaged lines ---------------------------------------------------------------------
 
     def _salvage(
         self, number: int, start: int, raw: bytes, skipped: int, notes: list[Note]
     ) -> Iterator[Line]:
         whole = raw.endswith(b"\n")
-        pieces = split_line(raw, skipped, self._parse, self._is_record if whole else None)
+        pieces = split_line(raw, skipped, self._decoder.read, self._is_record if whole else None)
         records = [piece for piece in pieces if piece.found is not None]
         if not records and whole:
             joined = self._join(number, start, raw, skipped, notes)
@@ -314,7 +183,8 @@ class LineReader:
                 break
             taken.append(physical)
             following = physical[2]
-            if _is_object(self._parse(following)):
+            alone = self._decoder.read(following)
+            if alone is not None and isinstance(alone[0], dict):
                 break  # a record of its own: the line before it just broke off
             parts.append(following)
             size += len(following)
@@ -327,29 +197,3 @@ class LineReader:
         others = tuple(note for note in line.notes if note[0] != CONTROL)
         line.notes = (*others, (RAW_NEWLINE, f"{len(parts)} lines are one record"))
         return line
-
-
-def _is_object(
-    found: tuple[Any, list[Note], bool] | None,
-) -> TypeGuard[tuple[dict[str, Any], list[Note], bool]]:
-    return found is not None and isinstance(found[0], dict)
-
-
-__all__ = [
-    "BAD_UTF8",
-    "BIG_NUMBER",
-    "BLANK",
-    "BOM",
-    "CONTROL",
-    "CRLF",
-    "DUPLICATE_KEYS",
-    "GLUED",
-    "NULS",
-    "RAW_NEWLINE",
-    "TOO_DEEP",
-    "TORN",
-    "UNREADABLE",
-    "Line",
-    "LineReader",
-    "encoding_of",
-]

@@ -25,7 +25,8 @@ from ..domain.events import (
 from ..domain.heads import Head
 from .blocks import read_blocks, text_block, write_blocks
 from .messages import Taken, take
-from .records import LOOSE, MARK, QUIET, ROW, Field, Kind, Outline, Place, RecordFormat
+from .outlines import LOOSE, MARK, QUIET, ROW, Field, Kind, Outline, Place
+from .records import RecordFormat
 from .times import is_iso, is_number
 
 VERSION: Final = 3
@@ -104,9 +105,13 @@ class PiFormat(RecordFormat):
         """ISO text, or a number of milliseconds."""
         return is_iso(token) or is_number(token)
 
+    def own_id(self, record: Any) -> Any:
+        """The id of an entry; a header is none."""
+        return None if is_header(record) else super().own_id(record)
+
     def outline(self, record: Any) -> Outline:
         """As for any record; a header that is not the first record is no entry."""
-        if isinstance(record, dict) and record.get("type") == HEADER:
+        if is_header(record):
             return Outline(record, LOOSE, problem=SECOND_HEADER)
         return super().outline(record)
 
@@ -161,9 +166,7 @@ class PiFormat(RecordFormat):
                 body.setdefault("namespace", "")
         return {}
 
-    def give_special(
-        self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]
-    ) -> None:
+    def give_special(self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]) -> None:
         """The inverse of `special`."""
         match out["type"]:
             case "label":
@@ -178,6 +181,11 @@ class PiFormat(RecordFormat):
                 out["targetId"] = head.targets[0]
                 cleared = head.cleared or body.content is None
                 out["replacement"] = None if cleared else {"content": write_blocks(body.content)}
+
+
+def is_header(record: Any) -> bool:
+    """Whether a record is a session header."""
+    return isinstance(record, dict) and record.get("type") == HEADER
 
 
 _CUSTOM: Final = ("customType", "content", "display", "details")
@@ -222,9 +230,7 @@ def trimmed(name: Any) -> str | None:
     return (name.strip(_JS_BLANKS) or None) if isinstance(name, str) else None
 
 
-def _compaction(
-    place: Place, body: dict[str, Any], rest: dict[str, Any]
-) -> dict[str, Any]:
+def _compaction(place: Place, body: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
     head: dict[str, Any] = {"name": COMPACTION, "first_kept": place.first_kept}
     if place.kept is not None:
         body["kept"] = place.kept

@@ -6,6 +6,7 @@ not been read yet makes it necessary to look at the whole file first (`survey.py
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Final
@@ -13,7 +14,8 @@ from typing import Any, Final
 from ..domain.errors import InvalidValue
 from ..domain.heads import Head, Timestamp
 from ..domain.identifiers import check_id
-from .records import LOOSE, MARK, QUIET, ROW, Outline, Place, RecordFormat
+from .outlines import LOOSE, MARK, QUIET, ROW, Outline, Place
+from .records import RecordFormat
 from .survey import Survey
 
 LONGEST_ID: Final = 200
@@ -32,6 +34,13 @@ def usable_id(own_id: Any) -> bool:
     except InvalidValue:
         return False
     return True
+
+
+def is_node(outline: Outline) -> bool:
+    """Whether a record is a node of the tree. One that becomes foreign needs a usable id."""
+    if outline.node == LOOSE:
+        return False
+    return outline.kind is not None or usable_id(outline.own_id)
 
 
 class Ids:
@@ -66,8 +75,7 @@ class Ids:
         if usable_id(own_id):
             entry_id = str(own_id)
             if entry_id in self.first:
-                while entry_id in self.first:
-                    entry_id = f"{entry_id}~{line}"
+                entry_id = self._free(f"{entry_id}~{line}")
                 report("duplicate_id", f"{own_id} is now {entry_id}")
         else:
             missing = own_id is None
@@ -83,14 +91,19 @@ class Ids:
         length = 8
         while made[:length] in self.first and length < len(made):
             length += 8
-        entry_id = made[:length]
+        return self._free(made[:length])
+
+    def _free(self, wanted: str) -> str:
+        """`wanted`, or, where that is taken (records glued on one line), with a number."""
+        entry_id, number = wanted, len(self.first)
         while entry_id in self.first:
-            entry_id += "~"
+            entry_id, number = f"{wanted}~{number}", number + 1
         return entry_id
 
 
 def _hashable(token: Any) -> bool:
-    return isinstance(token, str | int | float) and token == token
+    # NaN equals nothing, itself included: it can be no id.
+    return isinstance(token, str | int) or (isinstance(token, float) and not math.isnan(token))
 
 
 def _key(token: Any) -> tuple[str, Any]:
@@ -126,7 +139,9 @@ class Placer:
         """Result or mark to the assistant message that it follows directly."""
         self._calls: dict[str, tuple[str, ...]] = {}
         """Assistant message to its calls."""
-        self.row = 0
+        self.placed: list[str | None] = []
+        """The parents of the rows that stand on the tape already."""
+        self._row = 0
 
     # -- what is on the tape already -------------------------------------------------------
 
@@ -135,7 +150,8 @@ class Placer:
         self._time = head.timestamp
         if head.entry_id is None:
             return
-        self.row += 1
+        self._row += 1
+        self.placed.append(head.parent_id)
         self._ids.adopt(head.entry_id, own_id, head.record or "0")
         if head.takes_leaf:
             self._leaf = head.entry_id
@@ -155,9 +171,9 @@ class Placer:
     def place(self, outline: Outline, place: Place, report: Report) -> None:
         """Fill in where the record goes. It must not be one that repeats an earlier one."""
         self._timestamp(outline, place, report)
-        node = outline.node
-        if node == LOOSE or (outline.kind is None and not usable_id(outline.own_id)):
+        if not is_node(outline):
             return
+        node = outline.node
         place.entry_id = self._ids.assign(outline.own_id, place.line, place.record, report)
         self._parent(outline, place, report)
         if node == MARK:
@@ -167,7 +183,8 @@ class Placer:
         ):
             place.takes_leaf = True
             self._leaf = place.entry_id
-        role, calls = None, ()
+        role: str | None = None
+        calls: tuple[str, ...] = ()
         if outline.taken is not None:
             role, calls = outline.taken.role, outline.taken.call_ids
             if role == "tool_result":
@@ -181,7 +198,7 @@ class Placer:
             calls,
             place.owner,
         )
-        self.row += 1
+        self._row += 1
 
     def known(self, token: Any) -> str | None:
         """The entry that a reference means, among the records so far."""
@@ -215,12 +232,12 @@ class Placer:
             return
         # Not read yet, or nowhere: only the whole file can tell.
         survey = self.survey()
-        place.parent_id = survey.parents[self.row]
-        if self.row in survey.unknown:
+        place.parent_id = survey.parents[self._row]
+        if self._row in survey.unknown:
             place.unknown_parent = True
             under = f"hangs under {place.parent_id}" if place.parent_id else "is a root"
             report("unknown_parent", f"{token!s:.200} is not in the file; the record {under}")
-        elif self.row in survey.rings:
+        elif self._row in survey.rings:
             report("ring", f"{place.entry_id} is now a root")
 
     def _entry_of(self, parent_id: str | None) -> str | None:
@@ -260,6 +277,4 @@ class Placer:
             self._turn[entry_id] = owner
 
 
-_MARK_KINDS: Final = frozenset(
-    {"labelled", "session_info_changed", "usage_recorded", "leaf_moved"}
-)
+_MARK_KINDS: Final = frozenset({"labelled", "session_info_changed", "usage_recorded", "leaf_moved"})

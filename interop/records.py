@@ -22,106 +22,19 @@ Everything that a record says survives. `extra` of the event's body holds, under
 
 from __future__ import annotations
 
-import base64
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ..domain.bodies import BodyBase, ForeignBody, MessageBody
+from ..domain.bodies import BodyBase, MessageBody
 from ..domain.digests import mark_digest, message_digest
 from ..domain.drafts import Draft
 from ..domain.events import Event, ForeignRecorded, MessageFinalized
-from ..domain.heads import Head, Timestamp
-from ..domain.jsonvalues import digest
+from ..domain.heads import Head
+from .making import make
 from .messages import Taken, give
-
-ROW: Final = "row"
-"""An entry that makes a row: message, anchor, branch summary. It takes the leaf."""
-
-QUIET: Final = "quiet"
-"""An entry that makes none: settings, edits, custom data, what we cannot read."""
-
-MARK: Final = "mark"
-"""A mark: a node that is only walked through."""
-
-LOOSE: Final = "loose"
-"""No node of the tree at all."""
-
-UNKNOWN_TYPE: Final = "unknown_type"
-NO_OBJECT: Final = "no_object"
-MISFIT: Final = "misfit"
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of a record, and of the body that takes it when it has this type.
-
-    `type` None: any JSON value but null.
-    """
-
-    key: str
-    name: str
-    type: type | None = str
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What records of one type become."""
-
-    event: type[Event]
-    node: str
-    fields: tuple[Field, ...] = ()
-
-
-@dataclass(slots=True)
-class Outline:
-    """What has to be known of a record before it can be placed.
-
-    `kind` is None for a record that becomes foreign; `problem` says why.
-    """
-
-    record: Any
-    node: str
-    kind: Kind | None = None
-    type: str = ""
-    own_id: Any = None
-    parent: Any = None
-    taken: Taken | None = None
-    problem: str | None = None
-
-
-@dataclass(slots=True)
-class Place:
-    """Where a record goes: what the importer found out about it beside its content.
-
-    `target` is the label's, of a record that does not name it. `first_kept` is a compaction's
-    boundary as an id of ours; `tail` says that it, or the messages in `kept`, come from the
-    messages that the record itself carries. `raw` is the text of a record that was not read
-    whole, `why` the codes that say so.
-    """
-
-    line: int
-    record: str
-    timestamp: Timestamp
-    entry_id: str | None = None
-    parent_id: str | None = None
-    takes_leaf: bool = False
-    stands_for: str | None = None
-    owner: str | None = None
-    unknown_parent: bool = False
-    target: str | None = None
-    first_kept: str | None = None
-    kept: Any = None
-    tail: bool = False
-    raw: bytes | None = None
-    why: tuple[str, ...] = ()
-
-
-def record_digest(value: Any, raw: bytes | None = None) -> str:
-    """The digest by which a record is known again: of its value, or, where that is not all,
-    of its bytes."""
-    return digest(value) if raw is None else digest(raw.hex())
+from .outlines import LOOSE, MISFIT, NO_OBJECT, QUIET, UNKNOWN_TYPE, Kind, Outline, Place
+from .raw import raw_text
 
 
 class RecordFormat(ABC):
@@ -151,6 +64,10 @@ class RecordFormat(ABC):
     def is_time(self, token: Any) -> bool:
         """Whether the tool's reader could read this time."""
 
+    def own_id(self, record: Any) -> Any:
+        """The id that a record of an entry has."""
+        return record.get("id") if isinstance(record, dict) else None
+
     def outline(self, record: Any) -> Outline:
         """What has to be known of a record to place it."""
         if not isinstance(record, dict):
@@ -159,7 +76,8 @@ class RecordFormat(ABC):
         kind = self.KINDS.get(name) if isinstance(name, str) else None
         own_id, parent = record.get("id"), record.get(self.PARENT)
         if kind is None or not isinstance(name, str):
-            return Outline(record, QUIET, None, "", own_id, parent, None, UNKNOWN_TYPE)
+            shown = name[:100] if isinstance(name, str) else ""
+            return Outline(record, QUIET, None, shown, own_id, parent, None, UNKNOWN_TYPE)
         outline = Outline(record, kind.node, kind, name, own_id, parent)
         if kind.event is MessageFinalized:
             outline.taken = self.take(name, record)
@@ -207,7 +125,7 @@ class RecordFormat(ABC):
         own: dict[str, Any],
         place: Place,
     ) -> Draft:
-        made = event.BODY.model_construct(**body, source="import", extra={self.NAME: own})
+        made = make(event.BODY, **body, source="import", extra={self.NAME: own})
         if "digest" not in head:
             head = {**head, "digest": _digest(head, made)}
         return Draft(
@@ -268,11 +186,11 @@ class RecordFormat(ABC):
             own["tail"] = True
         return head, body
 
+    @abstractmethod
     def special(
         self, outline: Outline, place: Place, body: dict[str, Any], rest: dict[str, Any]
     ) -> dict[str, Any]:
         """Head fields of a kind. May add to `body` and take from `rest`."""
-        return {}
 
     def _links(self, record: dict[str, Any], place: Place, own: dict[str, Any]) -> None:
         """Note how id, parent and time of the record differ from those of the event."""
@@ -343,9 +261,8 @@ class RecordFormat(ABC):
         """Put a message into its record."""
         out["message"] = message
 
-    def give_special(
-        self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]
-    ) -> None:
+    @abstractmethod
+    def give_special(self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]) -> None:
         """The inverse of `special`."""
 
 
@@ -364,38 +281,3 @@ def _digest(head: dict[str, Any], body: BodyBase) -> str:
             head["role"], head["status"], body, None, calls[0] if calls else None, head["owner"]
         )
     return mark_digest(body)
-
-
-def raw_text(raw: bytes) -> dict[str, Any]:
-    """Bytes as they can stand in a body: text, or base64 where they are none."""
-    try:
-        return {"raw": raw.decode()}
-    except UnicodeDecodeError:
-        return {"raw_base64": base64.b64encode(raw).decode("ascii")}
-
-
-def raw_of(body: BodyBase, name: str) -> bytes | None:
-    """The text of a record that was not read whole; None where its value is all of it."""
-    own = body.extra.get(name)
-    holder: Any = own if isinstance(own, dict) else {}
-    if isinstance(body, ForeignBody):
-        holder = {"raw": body.raw, "raw_base64": body.raw_base64}
-    if holder.get("raw") is not None:
-        return str(holder["raw"]).encode("utf-8", "surrogatepass")
-    if holder.get("raw_base64") is not None:
-        return base64.b64decode(holder["raw_base64"])
-    return None
-
-
-def unreadable(line: int, start: int, end: int, raw: bytes, problem: str) -> Draft:
-    """What a line becomes that holds no JSON: a mark with its bytes."""
-    body = ForeignBody.model_construct(
-        source="import", problem=problem, start=start, end=end, **raw_text(raw)
-    )
-    head = Head(
-        kind=ForeignRecorded.KIND,
-        digest=mark_digest(body),
-        record=record_digest(None, raw),
-        line=line,
-    )
-    return Draft(ForeignRecorded, head, body)

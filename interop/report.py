@@ -118,6 +118,8 @@ class ImportReport:
     problems: list[Problem] = field(default_factory=list)
     more: int = 0
     """Problems that are counted, but not listed."""
+    refused: bool = False
+    """Nothing of the file was imported; the last problem says why."""
 
     def add(self, line: int | None, reason: str, detail: str = "") -> None:
         """Report something. Raises `KeyError` for a reason that is not declared."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .decoding import Found
 from .scan import object_end
 
 MAX_FAILURES: Final = 32
@@ -20,9 +21,6 @@ MAX_FAILURES: Final = 32
 _EMPTY: Final = b" \t\r\n\0"
 _FULL = re.compile(rb"[^ \t\r\n\0]")
 _BEGINNING = re.compile(rb'\{[ \t\r\n]*"')
-
-Found = tuple[Any, list[tuple[str, str]], bool]
-"""What reading a stretch of bytes gave: value, notes, whether the value says all of it."""
 
 
 @dataclass(slots=True)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .lines import Line
+from .line import Line
 from .links import ROOT, UNKNOWN, resolve_links
-from .records import LOOSE, MARK, Outline
+from .outlines import MARK, Outline
 
 BRANCHABLE = frozenset({"message", "compaction", "branch_summary"})
 """Types that Tau's one label a session is put on."""
+
+STEPS = 100
+STEPS_EACH = 10
+"""How far up a path the messages of a compaction are searched for: so many nodes, and so many
+more for each message. A file with many compactions must not make the search quadratic."""
 
 
 @dataclass
@@ -34,27 +39,29 @@ class Survey:
     ends: array[int] = field(default_factory=lambda: array("q"))
     branchable: str | None = None
     other: str | None = None
+    _stands: dict[str, str | None] = field(default_factory=dict)
 
     def entry_of(self, entry_id: str) -> str | None:
         """The entry that a node is, or stands for: its nearest ancestor that is no mark."""
-        seen: set[str] = set()
+        walked: list[str] = []
         at: str | None = entry_id
-        while at is not None and at not in seen:
-            seen.add(at)
+        while at is not None and at not in self._stands:
             row = self.rows.get(at)
             if row is None or row not in self.marks:
-                return at
+                break
+            walked.append(at)
             at = self.parents[row]
-        return None
+        found = at if at is None else self._stands.get(at, at)
+        # Remembered for all that were passed, so that a chain of marks is walked once.
+        self._stands.update(dict.fromkeys(walked, found))
+        return found
 
     def messages_above(self, entry_id: str | None, count: int) -> list[int]:
         """The rows of the last `count` messages on the path to an entry, oldest first."""
         found: list[int] = []
-        seen: set[str] = set()
-        while entry_id is not None and entry_id not in seen and len(found) < count:
-            seen.add(entry_id)
-            row = self.rows.get(entry_id)
-            if row is None:
+        for _ in range(STEPS + STEPS_EACH * count):
+            row = None if entry_id is None else self.rows.get(entry_id)
+            if row is None or len(found) == count:
                 break
             if row in self.messages:
                 found.append(row)
@@ -64,39 +71,38 @@ class Survey:
 
 
 def survey(
-    records: Iterable[tuple[Line, Outline, str, Any]],
+    records: Iterable[tuple[Line, Outline, str]],
     lookup: Callable[[Any], str | None],
     null_parent: bool,
-    placed: int,
-    placed_parent: Callable[[str], str | None],
+    placed: Sequence[str | None] = (),
 ) -> Survey:
     """Survey a file.
 
-    `records`: each node with its line, outline, entry id and parent token, in file order.
-    `lookup` finds the entry that a token means, once all are read. The first `placed` rows are
-    on the tape already, where `placed_parent` says what they hang under.
+    `records`: each node with its line, outline and entry id, in file order. `lookup` finds the
+    entry that a reference means, once all are read. `null_parent`: every empty parent is a root.
+    `placed`: the parents of the first rows, which stand on the tape already.
     """
     made = Survey()
     tokens: list[Any] = []
-    for line, outline, entry_id, token in records:
+    for line, outline, entry_id in records:
         row = len(made.ids)
         made.ids.append(entry_id)
         made.rows[entry_id] = row
         made.starts.append(line.start)
         made.ends.append(line.end)
-        tokens.append(token)
+        tokens.append(outline.parent)
         _classify(made, row, outline, entry_id)
-    links = resolve_links(
-        [_row_of(made, row, token, lookup, null_parent) for row, token in enumerate(tokens)]
-        if placed == 0
-        else [
-            _placed_row(made, entry_id, placed_parent)
-            if row < placed
-            else _row_of(made, row, tokens[row], lookup, null_parent)
-            for row, entry_id in enumerate(made.ids)
-        ],
-        [row not in made.marks for row in range(len(made.ids))],
-    )
+    parents = array("q")
+    for row, token in enumerate(tokens):
+        if row < len(placed):
+            parent = placed[row]
+            parents.append(ROOT if parent is None else made.rows.get(parent, ROOT))
+        elif token is None or (null_parent and not token):
+            parents.append(ROOT)
+        else:
+            found = lookup(token)
+            parents.append(UNKNOWN if found is None else made.rows.get(found, UNKNOWN))
+    links = resolve_links(parents, [row not in made.marks for row in range(len(made.ids))])
     made.parents = [None if parent < 0 else made.ids[parent] for parent in links.parents]
     made.unknown = set(links.unknown)
     made.rings = set(links.rings)
@@ -110,21 +116,5 @@ def _classify(made: Survey, row: int, outline: Outline, entry_id: str) -> None:
         made.messages.add(row)
     if made.branchable is None and outline.type in BRANCHABLE:
         made.branchable = entry_id
-    if made.other is None and outline.type not in ("label", "leaf") and outline.node != LOOSE:
+    if made.other is None and outline.type not in ("label", "leaf"):
         made.other = entry_id
-
-
-def _row_of(
-    made: Survey, row: int, token: Any, lookup: Callable[[Any], str | None], null_parent: bool
-) -> int:
-    if token is None or (null_parent and not token):
-        return ROOT
-    found = lookup(token)
-    return UNKNOWN if found is None else made.rows.get(found, UNKNOWN)
-
-
-def _placed_row(
-    made: Survey, entry_id: str, placed_parent: Callable[[str], str | None]
-) -> int:
-    parent = placed_parent(entry_id)
-    return ROOT if parent is None else made.rows.get(parent, ROOT)

@@ -24,7 +24,8 @@ from ..domain.events import (
 )
 from ..domain.heads import Head
 from .messages import Taken, take
-from .records import MARK, QUIET, ROW, Field, Kind, Outline, Place, RecordFormat
+from .outlines import MARK, QUIET, ROW, Field, Kind, Outline, Place
+from .records import RecordFormat
 from .tau_shape import shaped
 from .times import is_number
 
@@ -139,9 +140,7 @@ class TauFormat(RecordFormat):
                 body.setdefault("namespace", "")
         return {}
 
-    def give_special(
-        self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]
-    ) -> None:
+    def give_special(self, out: dict[str, Any], head: Head, body: Any, own: dict[str, Any]) -> None:
         """The inverse of `special`."""
         match out["type"]:
             case "label":
@@ -162,9 +161,12 @@ _CUSTOM: Final = ("custom_type", "content", "display", "details")
 
 def custom_message(record: dict[str, Any]) -> dict[str, Any]:
     """What a `custom_message` record says, as a message of role custom."""
-    message = {key: record[key] for key in ("content", "display", "details") if key in record}
-    name = record.get("custom_type", record.get("customType"))
-    return {"role": "custom", "customType": name, **message}
+    message: dict[str, Any] = {
+        "role": "custom",
+        "customType": record.get("custom_type", record.get("customType")),
+    }
+    message.update({k: record[k] for k in ("content", "display", "details") if k in record})
+    return message
 
 
 def has_target(record: dict[str, Any]) -> bool:

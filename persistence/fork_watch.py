@@ -56,5 +56,5 @@ def _in_child() -> None:
     _lock.release()
 
 
-if hasattr(os, "nope"):  # not on Windows, which cannot fork
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
     os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -13,14 +13,11 @@ import re
 import sys
 from typing import Any, Final
 
-from tapefold.domain.jsonvalues import MAX_DEPTH
+from tapefold.domain.jsonvalues import MAX_DEPTH, MAX_DIGITS
 
 MAX_NESTING: Final = MAX_DEPTH + 8
 """Deepest nesting of a text: a value of `MAX_DEPTH` and the shape that stands around it.
 Unit: levels."""
-
-MAX_INT_DIGITS: Final = 4300
-"""Longest integer, whatever a host has set: Python's own limit, which every reader has."""
 
 # Circles are found by their depth.
 _encode_text = json.JSONEncoder(
@@ -30,7 +27,7 @@ _encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encod
 _decoder = json.JSONDecoder()
 
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_LONG_DIGITS = re.compile(f"[0-9]{{{MAX_INT_DIGITS + 1}}}")
+_LONG_DIGITS = re.compile(f"[0-9]{{{MAX_DIGITS + 1}}}")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CONTAINERS = (dict, list, tuple)
 
@@ -43,7 +40,7 @@ def dump(value: Any) -> bytes:
     """The compact UTF-8 text of a JSON value; `load` gives an equal value back.
 
     Raises `JsonFault` for what JSON cannot say, deeper nesting than `MAX_NESTING` and integers
-    of more than `MAX_INT_DIGITS` digits.
+    of more than `MAX_DIGITS` digits.
     """
     try:
         text = _encode_text(value)
@@ -180,10 +177,11 @@ def _check_keys(value: Any) -> None:
 
 
 def _check_depth(value: Any, text: str) -> None:
-    # Brackets are counted first, as that is nearly free; those within strings count too.
-    if text.count("[") + text.count("{") <= MAX_NESTING:
+    # In short text counting the brackets is nearly free, and those within strings may count too.
+    # In long text, which is mostly long strings, it would cost more than to walk the containers.
+    if len(text) < 4096 and text.count("[") + text.count("{") <= MAX_NESTING:
         return
-    level = [value]
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_NESTING):
         level = [
             inner
@@ -199,16 +197,16 @@ def _check_depth(value: Any, text: str) -> None:
 def _check_integers(value: Any, text: str) -> None:
     """Refuse integers that a process with Python's own limit of digits could not read back."""
     # Nearly always Python has refused them already; only a host with a wider limit gets further.
-    if len(text) <= MAX_INT_DIGITS or 0 < sys.get_int_max_str_digits() <= MAX_INT_DIGITS:
+    if len(text) <= MAX_DIGITS or 0 < sys.get_int_max_str_digits() <= MAX_DIGITS:
         return
     if not _LONG_DIGITS.search(text):
         return
-    limit = 10**MAX_INT_DIGITS
+    limit = 10**MAX_DIGITS
     todo = [value]
     while todo:
         item = todo.pop()
         if isinstance(item, int) and not -limit < item < limit:
-            raise JsonFault(f"an integer has more than {MAX_INT_DIGITS} digits")
+            raise JsonFault(f"an integer has more than {MAX_DIGITS} digits")
         if isinstance(item, dict):
             todo.extend(item.values())
         elif isinstance(item, list | tuple):

@@ -21,7 +21,6 @@ from tapefold.domain.heads import Head
 from .body_reader import ShapeFault, read_body
 from .codec import (
     CodecFault,
-    Frame,
     body_text,
     decode_head,
     encode_state,
@@ -148,35 +147,36 @@ class TapeMapper(Mapper[TAggregateID]):
     def _head(
         self, cls: type[Event], state: bytes, session_id: str | None, position: int | None
     ) -> Head:
-        frame = find_head(state)
-        if frame.version == cls.class_version:
-            head = decode_head(state[frame.start : frame.end])
-        elif frame.version > cls.class_version:
-            raise NewerEvent(cls.TOPIC, session_id, position, frame.version, cls.class_version)
+        version, start, end = find_head(state)
+        if version == cls.class_version:
+            head = decode_head(state[start:end])
+        elif version > cls.class_version:
+            raise NewerEvent(cls.TOPIC, session_id, position, version, cls.class_version)
         else:
-            head = head_of_json(self._upcast(cls, state, frame)[0])
+            head = head_of_json(self._upcast(cls, state)[0])
         if head.kind != cls.KIND:
             raise CodecFault(f"its head is of kind {head.kind!r}")
         return head
 
     def _body(self, cls: type[Event], state: bytes, session_id: str, position: int) -> BodyBase:
         try:
-            frame = find_head(state)
-            if frame.version == cls.class_version:
-                unknown = unknown_in_head(state[frame.start : frame.end])
-                body = load_object(body_text(state, frame), "body")
+            version, start, end = find_head(state)
+            if version == cls.class_version:
+                unknown = unknown_in_head(state[start:end])
+                body = load_object(body_text(state, end), "body")
             else:
-                head, body = self._upcast(cls, state, frame)
+                head, body = self._upcast(cls, state)
                 unknown = unknown_fields(head)
             return read_body(cls.BODY, body, unknown)
         except (CodecFault, ShapeFault) as fault:
             raise UnreadableEvent(cls.TOPIC, session_id, position, str(fault)) from fault
 
-    def _upcast(self, cls: type[Event], state: bytes, frame: Frame) -> tuple[Json, Json]:
+    def _upcast(self, cls: type[Event], state: bytes) -> tuple[Json, Json]:
         """Head and body of an older version, in the present shape. The one place that upcasts."""
-        head = load_object(state[frame.start : frame.end], "head")
-        body = load_object(body_text(state, frame), "body")
+        version, start, end = find_head(state)
+        head = load_object(state[start:end], "head")
+        body = load_object(body_text(state, end), "body")
         try:
-            return self._upcasters.upcast(cls, frame.version, head, body)
+            return self._upcasters.upcast(cls, version, head, body)
         except ValueError as error:
             raise CodecFault(str(error)) from error

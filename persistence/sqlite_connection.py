@@ -12,7 +12,7 @@ from typing import Any
 from eventsourcing.persistence import ProgrammingError
 from eventsourcing.sqlite import SQLiteConnection, SQLiteCursor
 
-from tapefold.persistence.errors import StoreNotWritable
+from tapefold.persistence.errors import StoreForked, StoreNotWritable
 from tapefold.persistence.sqlite_address import StoreAddress
 from tapefold.persistence.sqlite_errors import DriverError, is_busy, translate
 from tapefold.persistence.turn import Deadline
@@ -75,6 +75,15 @@ def use_write_ahead_log(raw: sqlite3.Connection, address: StoreAddress, wait: De
             )
 
 
+def forked(address: StoreAddress) -> StoreForked:
+    """Return the error for a store that a child cannot use."""
+    return StoreForked(
+        address.shown,
+        "this process was forked while its parent was using the store",
+        "fork outside of its transactions, or start processes with 'spawn'",
+    )
+
+
 class StoreCursor(SQLiteCursor):
     """A cursor as the library knows it, of one transaction, that also reads plain tuples."""
 
@@ -92,6 +101,7 @@ class StoreCursor(SQLiteCursor):
         """Raise ProgrammingError if the transaction has ended."""
         if self.has_ended:
             raise ProgrammingError("the transaction has ended; open another one")
+        self.connection.check_owned()
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT in this transaction. Raises ProgrammingError after its end."""
@@ -115,8 +125,25 @@ class StoreConnection(SQLiteConnection):
         self.borrower = 0
         """The thread that a reader was lent to."""
         self._had_to_wait = False
+        self._is_disowned = False
         self._tuples = raw.cursor()
         self._tuples.row_factory = None
+
+    def disown(self) -> None:
+        """In a child, after a fork in the middle of a use: never touch what is the parent's.
+
+        To end its transaction, even to close it, would write to the index of the write-ahead log
+        that the parent is using. So it is not closed, at the end of the process neither.
+        """
+        import ctypes
+
+        self._is_disowned = True
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._sqlite_conn))
+
+    def check_owned(self) -> None:
+        """Raise StoreForked if this is the connection of a parent process."""
+        if self._is_disowned:
+            raise forked(self.address)
 
     def cursor(self) -> StoreCursor:
         """Return a new cursor."""
@@ -124,6 +151,7 @@ class StoreConnection(SQLiteConnection):
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT and return its rows as tuples."""
+        self.check_owned()
         try:
             return self._tuples.execute(statement, params).fetchall()
         except DriverError as error:
@@ -195,6 +223,7 @@ class StoreConnection(SQLiteConnection):
 
     def commit(self) -> None:
         """Commit; when it returns, the data is on the disk."""
+        self.check_owned()
         try:
             self._sqlite_conn.commit()
         except sqlite3.Error as error:
@@ -203,6 +232,8 @@ class StoreConnection(SQLiteConnection):
 
     def roll_back(self, begun: bool = True) -> None:
         """End what was begun; a connection that cannot even do that is closed and dropped."""
+        if self._is_disowned:
+            return
         try:
             if begun and self._sqlite_conn.in_transaction:
                 self._sqlite_conn.rollback()
@@ -210,6 +241,8 @@ class StoreConnection(SQLiteConnection):
             self.close()
 
     def _close(self) -> None:
+        if self._is_disowned:
+            return
         # A cursor that still holds a statement would keep the file open, and its log undeleted.
         self._tuples.close()
         super()._close()

@@ -10,10 +10,15 @@ from threading import Condition, get_ident
 from eventsourcing.sqlite import SQLiteConnectionPool
 
 from tapefold.persistence.commit_signal import CommitSignal
-from tapefold.persistence.errors import NestedWrite, StoreBusy, StoreClosed, StoreForked
+from tapefold.persistence.errors import NestedWrite, StoreBusy, StoreClosed
 from tapefold.persistence.fork_watch import watch_forks
 from tapefold.persistence.sqlite_address import StoreAddress, prepare_file
-from tapefold.persistence.sqlite_connection import StoreConnection, connect, use_write_ahead_log
+from tapefold.persistence.sqlite_connection import (
+    StoreConnection,
+    connect,
+    forked,
+    use_write_ahead_log,
+)
 from tapefold.persistence.sqlite_errors import translate
 from tapefold.persistence.turn import Deadline, Turn
 
@@ -164,9 +169,7 @@ class StorePool(SQLiteConnectionPool):
         with self._put_condition:
             known = self._in_use.pop(id(conn), None)
             if known is None:
-                # Lent before a fork, so it is the parent's: closing it would touch its locks.
-                _never_closed.append(conn)
-                return
+                return  # lent before a fork, so it is the parent's
             if not conn.closed:
                 if self._closed or self._is_pool_full:
                     conn.close()
@@ -181,7 +184,7 @@ class StorePool(SQLiteConnectionPool):
             prepare_file(self.address, create=self._create, create_parents=self._create_parents)
         path = self.address.path
         if _torn_files and path is not None and _identity(path) in _torn_files:
-            raise self._forked()
+            raise forked(self.address)
         raw: sqlite3.Connection | None = None
         try:
             # The writer waits for its lock by itself, see StoreConnection.
@@ -225,20 +228,13 @@ class StorePool(SQLiteConnectionPool):
 
     def _check_usable(self) -> None:
         if self._was_torn:
-            raise self._forked()
+            raise forked(self.address)
         if self._closed:
             raise StoreClosed(
                 self.address.shown,
                 "it is closed",
                 "keep a reference to the application that owns it as long as it is used",
             )
-
-    def _forked(self) -> StoreForked:
-        return StoreForked(
-            self.address.shown,
-            "this process was forked while its parent was using the store",
-            "fork outside of its transactions, or start processes with 'spawn'",
-        )
 
     def _busy(self, deadline: Deadline, problem: str) -> StoreBusy:
         return StoreBusy(
@@ -294,11 +290,13 @@ class StorePool(SQLiteConnectionPool):
 
     def start_anew(self, *, torn: bool) -> None:
         """After a fork, in the child: nothing of the parent's is used or closed."""
-        _never_closed.extend(self._in_use.values())
-        _never_closed.extend(self._pool)
-        if not self.address.is_memory or torn:
-            _never_closed.append(self._writer)
+        inherited = [*self._in_use.values(), *self._pool]
+        if self._writer is not None and (torn or not self.address.is_memory):
+            inherited.append(self._writer)
             self._writer = None
+        for conn in inherited:
+            assert isinstance(conn, StoreConnection)
+            conn.disown()
         if torn and self.address.path is not None and self.address.path.exists():
             _torn_files.add(_identity(self.address.path))
         self._pid = os.getpid()
@@ -319,9 +317,6 @@ class StorePool(SQLiteConnectionPool):
         self.start_anew(torn=not self._is_clean)
 
 
-# What a child inherited in the middle of its use. Closing it would let go of locks, and on some
-# systems of the parent's; so it is kept for ever.
-_never_closed: list[object] = []
 # Files, as (device, inode), that a child cannot use: SQLite's memory of their locks is wrong.
 _torn_files: set[tuple[int, int]] = set()
 

@@ -7,23 +7,25 @@ nor cuts away a draft or a call that is still open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from ..aggregate import Aggregate, Meta
 from ..bodies import AnchorBody
-from ..calls import pair, pair_row
+from ..calls import Pairing, PairRow, pair, pair_row
 from ..digests import mark_digest
 from ..errors import InvalidBoundary, InvalidValue, StaleSummary
 from ..events import CompactionAnchored, HandoffAnchored, SummaryReset
 from ..heads import FINAL_RANK
-from ..nodes import ANCHORS, MARK, AnyNode, MessageNode
+from ..nodes import ANCHORS, BRANCH_SUMMARY, MARK, AnyNode, MessageNode
 from ..outcome import Outcome
-from ..tree import LEAF, LeafRef, is_draft, path, require_node
-from ..view import Warning
-from .covering import Covering, first_kept_index
+from ..selection import Selection, select
+from ..tree import LEAF, LeafRef, is_draft, is_on_path, path, require_node, upwards
+from ..view import Item, Warning
+from .covering import Covering
 
+COMPACTION_PREFIXES = ("compaction/",)
 HANDOFF_PREFIXES = ("handoff/", "auto_handoff/")
 
 
@@ -49,33 +51,7 @@ class AnchorDecisions(Covering, Aggregate):
         `InvalidBoundary`.
         """
         self._check_usable()
-        nodes = path(self.state, self.state.leaf)
-        start, anchor_id = self._kept_from(nodes)
-        wanted = len(nodes)
-        if first_kept is not None:
-            require_node(self.state, first_kept)
-            found = [i for i, node in enumerate(nodes) if node.entry_id == first_kept]
-            if not found:
-                raise InvalidBoundary(
-                    f"session {self.id!r}: {first_kept!r} is not on the path to the leaf; "
-                    "the boundary is an entry of the context"
-                )
-            wanted = found[0]
-            if wanted < start or nodes[wanted].kind in (MARK, *ANCHORS):
-                raise InvalidBoundary(
-                    f"session {self.id!r}: {first_kept!r} is no entry of the present context; "
-                    "take one that the context shows"
-                )
-        at = self._unsplit(nodes, start, wanted)
-        covered = [anchor_id] if anchor_id is not None else []
-        covered += [n.entry_id for n in nodes[start:at] if isinstance(n, MessageNode)]
-        if not covered[1 if anchor_id is not None else 0 :]:
-            raise InvalidBoundary(
-                f"session {self.id!r}: nothing lies before the boundary that a summary could "
-                "cover; choose a later entry"
-            )
-        boundary = nodes[at].entry_id if at < len(nodes) else None
-        return Coverage(boundary, tuple(covered), at != wanted)
+        return self._coverage_now(first_kept)[0]
 
     def compact(
         self,
@@ -101,7 +77,7 @@ class AnchorDecisions(Covering, Aggregate):
         self._check_usable()
         if not isinstance(summary, str) or not summary.strip():
             raise InvalidValue("a compaction needs a summary; nothing was written")
-        name = _anchor_name("compaction/", how)
+        name = _anchor_name(COMPACTION_PREFIXES, how)
         body = self._body(
             AnchorBody,
             meta,
@@ -132,15 +108,7 @@ class AnchorDecisions(Covering, Aggregate):
             first_kept=coverage.boundary,
             digest=digest,
         )
-        if not coverage.moved:
-            return outcome
-        moved = Warning(
-            "boundary_moved",
-            f"the boundary was moved back to {coverage.boundary}, so that no call is split from "
-            "its result and nothing unfinished is cut away",
-            (coverage.boundary,) if coverage.boundary else (),
-        )
-        return Outcome(self.id, outcome.position, outcome.entry_id, warnings=(moved,))
+        return replace(outcome, warnings=_moved(coverage))
 
     def hand_off(
         self,
@@ -154,22 +122,23 @@ class AnchorDecisions(Covering, Aggregate):
         """Hand the conversation on: a summary (required) and a state of the caller's.
 
         `name`: kept when it begins with `handoff/` or `auto_handoff/`, else prefixed. It rules
-        the context as a compaction does; without `first_kept` nothing before it is kept.
+        the context as a compaction does; without `first_kept` nothing before it is kept. The
+        boundary is moved back as a compaction's is.
         """
         self._check_usable()
         if not isinstance(summary, str) or not summary.strip():
             raise InvalidValue("a hand-off needs a non-empty summary; nothing was written")
-        name = name if name.startswith(HANDOFF_PREFIXES) else _anchor_name("handoff/", name)
+        name = _anchor_name(HANDOFF_PREFIXES, name)
         body = self._body(AnchorBody, meta, summary=summary.strip(), state=state)
         digest = mark_digest(body)
         identities = {"name": name, "first_kept": first_kept}
         repeated = self._repeated(HandoffAnchored, meta, identities, digest)
         if repeated is not None:
             return repeated
-        covered, boundary = self._handed_over(first_kept)
-        return self._trigger(
+        coverage = self._handed_over(first_kept)
+        outcome = self._trigger(
             HandoffAnchored,
-            body.model_copy(update={"covered": covered}),
+            body.model_copy(update={"covered": coverage.covered}),
             meta,
             identities,
             digest,
@@ -177,9 +146,10 @@ class AnchorDecisions(Covering, Aggregate):
             parent_id=self.state.leaf,
             takes_leaf=True,
             name=name,
-            first_kept=boundary,
+            first_kept=coverage.boundary,
             digest=digest,
         )
+        return replace(outcome, warnings=_moved(coverage))
 
     def reset_summary(
         self, *, reason: str | None = None, under: LeafRef = LEAF, **meta: Unpack[Meta]
@@ -205,39 +175,71 @@ class AnchorDecisions(Covering, Aggregate):
 
     # -- how ---------------------------------------------------------------------------------
 
-    def _handed_over(self, first_kept: str | None) -> tuple[tuple[str, ...], str | None]:
+    def _coverage_now(self, first_kept: str | None) -> tuple[Coverage, list[AnyNode]]:
+        """The coverage, and all nodes of the kept range that lie before the boundary."""
+        nodes = path(self.state, self.state.leaf)
+        selection, rows, pairing = self._present(nodes)
+        kept = {item.index for item in selection.kept}
+        wanted = len(nodes)
+        if first_kept is not None:
+            require_node(self.state, first_kept)
+            found = [i for i, node in enumerate(nodes) if node.entry_id == first_kept]
+            if not found:
+                raise InvalidBoundary(
+                    f"session {self.id!r}: {first_kept!r} is not on the path to the leaf; "
+                    "the boundary is an entry of the context"
+                )
+            wanted = found[0]
+            if wanted not in kept or nodes[wanted].kind in (MARK, *ANCHORS):
+                raise InvalidBoundary(
+                    f"session {self.id!r}: {first_kept!r} is no entry of the present context; "
+                    "take one that the context shows"
+                )
+        at = self._unsplit(nodes, kept, wanted, rows, pairing)
+        covered = _shown_before(selection, at, rows, pairing)
+        if selection.summaries.issuperset(covered):
+            raise InvalidBoundary(
+                f"session {self.id!r}: nothing lies before the boundary that a summary could "
+                "cover; choose a later entry"
+            )
+        boundary = nodes[at].entry_id if at < len(nodes) else None
+        before = [item.node for item in selection.kept if _is_before(selection, item, at)]
+        return Coverage(boundary, covered, at != wanted), before
+
+    def _present(self, nodes: Sequence[AnyNode]) -> tuple[Selection, dict[str, PairRow], Pairing]:
+        """What the anchors leave of the path, and which messages and calls show there."""
+        selection = select(self.state, [Item(i, node) for i, node in enumerate(nodes)], True)
+        rows = [pair_row(self.state, n, True) for n in nodes if isinstance(n, MessageNode)]
+        pairing = pair(self.state, rows, True)
+        return selection, {row.node.entry_id: row for row in rows}, pairing
+
+    def _handed_over(self, first_kept: str | None) -> Coverage:
         """What a hand-off covers. An empty session may be handed on, too."""
         if first_kept is not None:
-            coverage = self.coverage(first_kept)
-            return coverage.covered, coverage.boundary
+            return self.coverage(first_kept)
         nodes = path(self.state, self.state.leaf)
-        start, anchor_id = self._kept_from(nodes)
-        covered = [n.entry_id for n in nodes[start:] if isinstance(n, MessageNode)]
-        return ((anchor_id,) if anchor_id is not None else ()) + tuple(covered), None
+        selection, rows, pairing = self._present(nodes)
+        return Coverage(None, _shown_before(selection, len(nodes), rows, pairing), False)
 
-    def _kept_from(self, nodes: Sequence[AnyNode]) -> tuple[int, str | None]:
-        """Index from which the present context keeps entries, and the ruling anchor's id."""
-        anchor = self._ruling()
-        if anchor is None:
-            return 0, None
-        if anchor.replaces is not None:
-            return 0, anchor.entry_id
-        return first_kept_index(nodes, anchor), anchor.entry_id
-
-    def _unsplit(self, nodes: Sequence[AnyNode], start: int, wanted: int) -> int:
+    def _unsplit(
+        self,
+        nodes: Sequence[AnyNode],
+        kept: Container[int],
+        wanted: int,
+        rows: Mapping[str, PairRow],
+        pairing: Pairing,
+    ) -> int:
         """Move a boundary back until it splits nothing.
 
         It may not lie between a call and its result, nor behind an unstruck draft, nor behind
         an unanswered call that no user message has passed over. Ends because it only moves up.
         """
-        rows = [pair_row(self.state, n, True) for n in nodes if isinstance(n, MessageNode)]
-        pairing = pair(self.state, rows, True)
         index = {node.entry_id: i for i, node in enumerate(nodes)}
-        by_message = {row.node.message_id: index[row.node.entry_id] for row in rows}
-        last_user = max((by_message[r.node.message_id] for r in rows if _is_user(r)), default=-1)
+        by_message = {row.node.message_id: index[key] for key, row in rows.items()}
+        last_user = max((index[key] for key, row in rows.items() if _is_user(row)), default=-1)
         spans: list[tuple[int, int]] = []
-        for row in rows:
-            here = by_message[row.node.message_id]
+        for key, row in rows.items():
+            here = index[key]
             if is_draft(self.state, row.node):
                 spans.append((len(nodes), here))
             for call_id in row.live:
@@ -253,7 +255,7 @@ class AnchorDecisions(Covering, Aggregate):
         for late, early in spans:
             if late < at:
                 break
-            if start <= early < at:
+            if early < at and early in kept:
                 at = early
         return at
 
@@ -267,35 +269,88 @@ class AnchorDecisions(Covering, Aggregate):
                 f"which ends at {self.state.position}"
             )
         since = self.state.offset + expected
+        self._check_anchors_since(first_kept, since)
         try:
-            coverage = self.coverage(first_kept)
+            coverage, before = self._coverage_now(first_kept)
         except InvalidBoundary as error:
+            if self.state.leaf_moved <= since:
+                raise  # it was no better then
             raise StaleSummary(f"{error}; the summary is stale, compact anew") from None
-        for node in path(self.state, self.state.leaf):
-            if node.kind in ANCHORS and node.seq > since:
-                raise StaleSummary(
-                    f"session {self.id!r}: the anchor {node.entry_id} was written after "
-                    f"position {expected}; compact anew from the present context"
-                )
-        for entry_id in coverage.covered:
-            node = require_node(self.state, entry_id)
-            edit = self.state.edits.get(entry_id)
+        for node in before:
+            edit = self.state.edits.get(node.entry_id)
             changed = self.state.changed(node.message_id) if isinstance(node, MessageNode) else 0
             if changed > since or (edit is not None and edit.seq > since):
                 raise StaleSummary(
-                    f"session {self.id!r}: entry {entry_id} changed after position {expected}; "
-                    "the summary does not tell of it, compact anew"
+                    f"session {self.id!r}: entry {node.entry_id} changed after position "
+                    f"{expected}; the summary does not tell of it, compact anew"
                 )
         return coverage
 
+    def _check_anchors_since(self, first_kept: str | None, since: int) -> None:
+        """Raise `StaleSummary` if another anchor ruled, or another path was covered, then."""
+        now = {node.entry_id for node in upwards(self.state, self.state.leaf)}
+        lost = None
+        if self.state.leaf_moved > since:
+            if first_kept is None:
+                raise StaleSummary(
+                    f"session {self.id!r}: the leaf was moved after the summary was made, which "
+                    "told of all of another path; compact anew"
+                )
+            # Below the boundary an anchor could only rule on a path that was left since.
+            lost = first_kept
+        for anchor in self.state.anchors.values():
+            here = anchor.entry_id in now
+            if (here and anchor.seq > since) or (
+                lost is not None
+                and not here
+                and anchor.seq <= since
+                and is_on_path(self.state, lost, anchor.entry_id)
+            ):
+                raise StaleSummary(
+                    f"session {self.id!r}: the anchor {anchor.entry_id} was written, or left, "
+                    "after the summary was made; compact anew from the present context"
+                )
 
-def _is_user(row: Any) -> bool:
+
+def _is_before(selection: Selection, item: Item, at: int) -> bool:
+    return item.index < at or item.entry_id in selection.summaries
+
+
+def _shown_before(
+    selection: Selection, at: int, rows: Mapping[str, PairRow], pairing: Pairing
+) -> tuple[str, ...]:
+    """Entry ids of the rows before the boundary: summaries, branch summaries, messages."""
+    covered = []
+    for item in selection.kept:
+        row = rows.get(item.entry_id)
+        shows = item.kind == BRANCH_SUMMARY or item.entry_id in selection.summaries
+        if row is not None:
+            shows = row.state.final is not None and row.node.message_id not in pairing.hidden
+        if shows and _is_before(selection, item, at):
+            covered.append(item.entry_id)
+    return tuple(covered)
+
+
+def _is_user(row: PairRow) -> bool:
     winner = row.winner
     return winner is not None and winner.role == "user" and winner.rank == FINAL_RANK
 
 
-def _anchor_name(prefix: str, name: object) -> str:
+def _moved(coverage: Coverage) -> tuple[Warning, ...]:
+    if not coverage.moved:
+        return ()
+    text = (
+        f"the boundary was moved back to {coverage.boundary}, so that no call is split from its "
+        "result and nothing unfinished is cut away"
+    )
+    ids = () if coverage.boundary is None else (coverage.boundary,)
+    return (Warning("boundary_moved", text, ids),)
+
+
+def _anchor_name(prefixes: Sequence[str], name: object) -> str:
+    """The name with one of the prefixes: its own, or the first. Raises `InvalidValue`."""
     if not isinstance(name, str) or len(name) > 200 or any(c < " " or c == "\x7f" for c in name):
         raise InvalidValue("an anchor's name is short text without control characters")
     name = name.strip()
-    return prefix + (name.removeprefix(prefix) or "manual")
+    found = next((prefix for prefix in prefixes if name.startswith(prefix)), None)
+    return (found or prefixes[0]) + (name.removeprefix(found or "") or "manual")

@@ -238,14 +238,18 @@ VERBS: Final[dict[str, Verb]] = {
 
 
 def scribble(
-    strokes: Iterable[Stroke], session_id: str = "s", *, hostile: bool = False
+    strokes: Iterable[Stroke],
+    session_id: str = "s",
+    *,
+    hostile: bool = False,
+    on: Tape | None = None,
 ) -> list[Tape]:
-    """The tapes that strokes write: the first, then its forks, oldest first.
+    """The tapes that strokes write: the first (`on`, if it is given), then its forks.
 
     `fork` makes a fork of the tape in hand and goes on there; `turn` goes on with another tape
     of the family, so that parents grow after their forks began.
     """
-    hands = [Hand(Tape(session_id), hostile=hostile)]
+    hands = [Hand(Tape(session_id) if on is None else on, hostile=hostile)]
     hand = hands[0]
     for verb, a, b, c in strokes:
         if verb == "fork":

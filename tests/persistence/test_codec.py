@@ -2,16 +2,19 @@
 
 import json
 import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tapefold.domain.bodies import AnchorBody, CustomBody, LabelBody, MessageBody
-from tapefold.domain.content import OtherBlock
-from tapefold.domain.events import CustomRecorded, Labelled, MessageFinalized, SessionStarted
+from tapefold.domain.content import OtherBlock, TextBlock
+from tapefold.domain.events import CustomRecorded, Event, Labelled, MessageFinalized, SessionStarted
 from tapefold.domain.heads import Head, Origin
-from tapefold.domain.jsonvalues import MAX_DEPTH
+from tapefold.domain.jsonvalues import MAX_DEPTH, MAX_DIGITS
 from tapefold.persistence.body_reader import ShapeFault, read_body
 from tapefold.persistence.codec import (
     CodecFault,
@@ -22,7 +25,6 @@ from tapefold.persistence.codec import (
     unknown_in_head,
 )
 from tapefold.persistence.jsontext import (
-    MAX_INT_DIGITS,
     MAX_NESTING,
     JsonFault,
     dump,
@@ -67,7 +69,8 @@ def in_deep_stack(action, room: int = 60):
     def down(left: int):
         return action() if left == 0 else down(left - 1)
 
-    frame, used = sys._getframe(), 0
+    frame: Any = sys._getframe()
+    used = 0
     while frame is not None:
         frame, used = frame.f_back, used + 1
     return down(sys.getrecursionlimit() - used - room)
@@ -148,12 +151,8 @@ def test_what_was_written_is_read_however_deep_the_caller_stands_in_its_own_stac
 
 
 def test_writing_deep_in_a_stack_never_ends_in_a_recursion_error():
-    try:
-        text = in_deep_stack(lambda: dump(nested(MAX_NESTING)))
-    except JsonFault as fault:
-        assert "nested deeper" in str(fault)
-    else:
-        assert load(text) == nested(MAX_NESTING)
+    with suppress(JsonFault):
+        assert load(in_deep_stack(lambda: dump(nested(MAX_NESTING)))) == nested(MAX_NESTING)
     assert in_deep_stack(lambda: dump(nested(5))) == b"[[[[[]]]]]"
 
 
@@ -170,7 +169,7 @@ def test_a_key_that_is_no_text_is_refused_and_not_turned_into_text(key):
 
 
 def test_an_integer_is_kept_up_to_the_digits_that_every_python_reads():
-    longest = 10**MAX_INT_DIGITS - 1
+    longest = 10**MAX_DIGITS - 1
     assert load(dump([longest, -longest])) == [longest, -longest]
     with pytest.raises(JsonFault, match="limit"):
         dump([longest + 1])
@@ -181,7 +180,7 @@ def test_a_host_with_a_wider_limit_of_digits_writes_nothing_that_others_cannot_r
     sys.set_int_max_str_digits(0)
     try:
         with pytest.raises(JsonFault, match="digits"):
-            dump({"a": [-(10**MAX_INT_DIGITS)]})
+            dump({"a": [-(10**MAX_DIGITS)]})
         assert load(dump("1" * 5000)) == "1" * 5000
     finally:
         sys.set_int_max_str_digits(before)
@@ -209,10 +208,10 @@ def test_the_state_begins_with_the_length_of_the_head_then_head_then_body():
 def test_the_head_is_sliced_out_as_a_full_parse_would_find_it(head, extra):
     event = Labelled("s", 1, head, LabelBody(extra={"value": extra}))
     state = encode_state(event)
-    frame = find_head(state)
+    version, start, end = find_head(state)
     whole = load(state)
-    assert repr(whole["head"]) == repr(load(state[frame.start : frame.end]))
-    assert frame.version == 1
+    assert repr(whole["head"]) == repr(load(state[start:end]))
+    assert version == 1
     assert list(whole) == ["n", "head", "body"]
 
 
@@ -222,8 +221,8 @@ def test_the_head_is_sliced_out_as_a_full_parse_would_find_it(head, extra):
 @example(Head("labelled", key="\ud800\udc00", call_ids=("\ud800", "\udc00"), replaces=()))
 def test_any_head_comes_back_as_it_was(head):
     state = encode_state(Labelled("s", 1, head))
-    frame = find_head(state)
-    assert repr(decode_head(state[frame.start : frame.end])) == repr(head)
+    _, start, end = find_head(state)
+    assert repr(decode_head(state[start:end])) == repr(head)
 
 
 @given(HEADS)
@@ -248,8 +247,8 @@ def test_the_fast_and_the_careful_way_of_reading_a_head_agree(head):
 )
 def test_a_state_whose_frame_is_damaged_is_refused(state):
     def head() -> Head:
-        frame = find_head(state)
-        return decode_head(state[frame.start : frame.end])
+        _, start, end = find_head(state)
+        return decode_head(state[start:end])
 
     with pytest.raises(CodecFault):
         head()
@@ -266,8 +265,10 @@ def test_a_state_whose_frame_is_damaged_is_refused(state):
         {"call_ids": (1,)},
         {"entry_id": 7},
         {"line": "12"},
-        {"order_seq": 10**MAX_INT_DIGITS},
-        {"origin": Origin("parent", None)},
+        {"order_seq": 10**MAX_DIGITS},
+        {"origin": Origin("parent", None)},  # type: ignore[arg-type]
+        {"origin": "parent"},
+        {"timestamp": datetime(2026, 3, 1, tzinfo=UTC)},
         {"kind": "retracted"},
     ],
 )
@@ -287,18 +288,27 @@ def test_a_list_where_a_head_has_a_tuple_is_written_as_the_tuple():
 @pytest.mark.parametrize(
     "body",
     [
+        CustomBody.model_construct(data=1),
+        MessageBody.model_construct(content=("no block",)),
+        MessageBody.model_construct(content=(TextBlock.model_construct(),)),
         LabelBody.model_construct(label=5),
         LabelBody.model_construct(label=True),
         LabelBody.model_construct(label=None, extra=[]),
         LabelBody.model_construct(label=None, extra={"a": {1: 2}}),
         LabelBody.model_construct(label=None, extra={"a": b"bytes"}),
         LabelBody.model_construct(label=None, extra={"a": nested(900)}),
-        MessageBody(),
     ],
 )
 def test_a_body_that_would_not_come_back_is_not_written(body):
+    classes = {CustomBody: CustomRecorded, MessageBody: MessageFinalized}
+    event_class: type[Event] = classes.get(type(body), Labelled)
     with pytest.raises(CodecFault, match="body"):
-        encode_state(Labelled.make("s", 1, body))
+        encode_state(event_class.make("s", 1, body))
+
+
+def test_a_body_of_another_class_is_not_written():
+    with pytest.raises(CodecFault, match="its body is a MessageBody, not a LabelBody"):
+        encode_state(Labelled.make("s", 1, MessageBody()))
 
 
 def test_the_deepest_value_that_a_body_takes_can_be_stored():
@@ -347,9 +357,10 @@ def test_unknown_fields_and_types_of_blocks_are_kept():
     text = {"type": "text", "text": "a", "colour": "red", "extra": {"b": 1}}
     hologram = {"type": "hologram", "depth": 3}
     body = read_body(MessageBody, {"content": [text, hologram]})
-    first, second = body.content
-    assert (first.text, first.extra) == ("a", {"b": 1, "colour": "red"})
-    assert second == OtherBlock(value=hologram)
+    assert body.content == (
+        TextBlock(text="a", extra={"b": 1, "colour": "red"}),
+        OtherBlock(value=hologram),
+    )
 
 
 def test_an_absent_field_takes_its_default_and_shares_it_with_nobody():

@@ -7,6 +7,7 @@ versions.
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eventsourcing.persistence import JSONTranscoder, StoredEvent
@@ -48,7 +49,7 @@ def mapper():
 @pytest.fixture
 def write_rows():
     """The script that writes the rows, as a module."""
-    spec = importlib.util.spec_from_file_location("write_rows", FOLDER / "write_rows.py")
+    spec: Any = importlib.util.spec_from_file_location("write_rows", FOLDER / "write_rows.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 
 import pytest
@@ -118,6 +119,38 @@ print(store.insert_events([event("s", (store.stream_version("s") or 0) + 1)]))
     printed = finish(run_python(script, store_path, block, opened)).splitlines()
     assert printed == ["StoreForked", "[2]" if block == "writing" else "[1]"]
     assert open_store(store_path).stream_version("child") is None
+
+
+@pytest.mark.parametrize("child_ends", ["the block", "with an exception"])
+def test_a_child_that_leaves_the_block_of_its_parent_spoils_nothing(
+    child_ends, store_path, run_python, finish, open_store
+):
+    """Its copy of the transaction must neither commit nor roll back: both would write to the
+    index of the write-ahead log, where the parent's events are not yet committed."""
+    script = """
+        store = open_store(sys.argv[1])
+        pid = None
+        try:
+            with store.writing() as transaction:
+                for n in range(1, 3001):
+                    transaction.insert_events([event("s", n, state=b"x" * 2000)])
+                pid = os.fork()
+                if pid == 0 and sys.argv[2] == "with an exception":
+                    raise ValueError
+                if pid != 0:
+                    os.waitpid(pid, 0)
+                    transaction.insert_events([event("s", 3001)])
+        except Exception as error:
+            print(type(error).__name__, flush=True)
+            sys.exit()  # not os._exit: the end of the interpreter closes what is open
+        print(store.stream_version("s"))
+        """
+    printed = finish(run_python(script, store_path, child_ends)).split()
+    assert printed == ["StoreForked" if child_ends == "the block" else "ValueError", "3001"]
+    raw = sqlite3.connect(store_path)
+    assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    raw.close()
+    assert sum(1 for _ in open_store(store_path).iter_events("s")) == 3001
 
 
 def test_a_fork_waits_for_transactions_of_other_threads(store_path, run_python, finish):

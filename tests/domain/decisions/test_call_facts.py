@@ -11,8 +11,10 @@ def calls_of(view):
 
 
 def test_a_call_recorded_as_a_fact_shows_at_its_message():
-    after = given().assistant("Let me", id="a").when(
-        lambda s: s.record_call("a", "c", "saw", {"mm": 12})
+    after = (
+        given()
+        .assistant("Let me", id="a")
+        .when(lambda s: s.record_call("a", "c", "saw", {"mm": 12}))
     )
     (call,) = after.view().messages[0].calls
     assert (call.name, call.arguments, call.in_content) == ("saw", {"mm": 12}, False)
@@ -20,8 +22,10 @@ def test_a_call_recorded_as_a_fact_shows_at_its_message():
 
 
 def test_a_result_fact_answers_a_call_of_the_content():
-    after = given().assistant("", id="a", calls=["c"]).when(
-        lambda s: s.record_result("a", "c", "sawn", status="error")
+    after = (
+        given()
+        .assistant("", id="a", calls=["c"])
+        .when(lambda s: s.record_result("a", "c", "sawn", status="error"))
     )
     (call,) = after.view().messages[0].calls
     assert (call.status, call.result.message_id) == ("error", None)

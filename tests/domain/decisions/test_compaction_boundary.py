@@ -54,7 +54,9 @@ def test_nothing_may_be_kept():
 
 
 def test_how_a_compaction_came_about_is_its_name():
-    talk().when(compact("u2", how="auto")).then(event("compaction_anchored", name="compaction/auto"))
+    talk().when(compact("u2", how="auto")).then(
+        event("compaction_anchored", name="compaction/auto")
+    )
     talk().when(compact("u2", how="compaction/resume")).then(
         event("compaction_anchored", name="compaction/resume")
     )
@@ -99,9 +101,7 @@ def test_an_anchor_is_no_boundary():
 
 
 def test_a_mark_is_no_boundary():
-    marked = talk().usage(
-        {}, entry_id="spent", parent_id="u3", stands_for="u3", takes_leaf=True
-    )
+    marked = talk().usage({}, entry_id="spent", parent_id="u3", stands_for="u3", takes_leaf=True)
     marked.user("More", under="spent").when(compact("spent")).then_raises(InvalidBoundary)
 
 
@@ -181,9 +181,9 @@ def test_a_result_fact_stands_with_its_call_and_splits_nothing():
 
 
 def test_an_open_call_stays_behind_the_boundary():
-    given().user("Measure", id="u1").assistant("", id="a1", calls=["c"]).when(
-        compact(None)
-    ).then(event("compaction_anchored", first_kept="a1")).then_outcome(warnings=["boundary_moved"])
+    given().user("Measure", id="u1").assistant("", id="a1", calls=["c"]).when(compact(None)).then(
+        event("compaction_anchored", first_kept="a1")
+    ).then_outcome(warnings=["boundary_moved"])
 
 
 def test_an_open_call_that_the_user_has_passed_over_holds_nothing_back():

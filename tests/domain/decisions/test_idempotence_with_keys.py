@@ -1,4 +1,4 @@
-"""A provenance key names one delivery: the same again changes nothing, another one is a conflict."""
+"""A provenance key names one delivery: again it changes nothing, for another it is a conflict."""
 
 import pytest
 

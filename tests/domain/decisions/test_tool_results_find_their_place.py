@@ -12,7 +12,9 @@ def calling():
 
 
 def test_a_result_goes_under_the_leaf_while_its_call_is_on_the_path():
-    calling().user("Hurry", id="u2").when(lambda s: s.finalize("tool_result", "12", for_call="c1")).then(
+    calling().user("Hurry", id="u2").when(
+        lambda s: s.finalize("tool_result", "12", for_call="c1")
+    ).then(
         event("message_finalized", owner="a1", call_ids=("c1",), parent_id="u2", takes_leaf=True)
     )
 
@@ -26,9 +28,7 @@ def test_a_result_of_a_branch_that_was_left_goes_under_its_call():
 
 def test_a_result_takes_the_leaf_only_where_it_stands():
     left = calling().move_leaf("u1").user("Never mind", id="u2")
-    after = left.when(
-        lambda s: s.finalize("tool_result", "12", for_call="c1", for_message_id="a1")
-    )
+    after = left.when(lambda s: s.finalize("tool_result", "12", for_call="c1", for_message_id="a1"))
     assert said(after.view()) == ["user: Measure", "user: Never mind"]
     assert said(after.view(after.outcome.entry_id))[-1] == "tool_result: 12"
 
@@ -40,9 +40,9 @@ def test_a_place_that_is_said_is_taken():
 
 
 def test_in_execute_a_result_needs_no_place():
-    calling().when(
-        lambda s: s.finalize("tool_result", "12", for_call="c1"), executed=True
-    ).then(event("message_finalized", parent_id="a1"))
+    calling().when(lambda s: s.finalize("tool_result", "12", for_call="c1"), executed=True).then(
+        event("message_finalized", parent_id="a1")
+    )
 
 
 def test_the_owner_is_the_nearest_message_on_the_path_that_holds_the_call():
@@ -60,9 +60,7 @@ def test_the_owner_is_the_nearest_message_on_the_path_that_holds_the_call():
 
 def test_an_earlier_round_is_answered_by_naming_its_message():
     rounds = given().assistant("", id="a1", calls=["c"]).assistant("", id="a2", calls=["c"])
-    after = rounds.when(
-        lambda s: s.finalize("tool_result", "3", for_call="c", for_message_id="a1")
-    )
+    after = rounds.when(lambda s: s.finalize("tool_result", "3", for_call="c", for_message_id="a1"))
     calls = [m.calls[0] for m in after.view().messages if m.calls]
     assert [call.status for call in calls] == ["success", "pending"]
 

@@ -1,0 +1,202 @@
+"""Which tool wrote a file, by its content alone, and which session it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+from ..domain.errors import InvalidValue
+from ..domain.identifiers import check_id
+from .errors import NotASessionFile, UnsupportedFile
+from .line import Line, encoding_of
+from .lines import LineReader
+from .pi import PI, VERSION, is_header
+from .placing import usable_id
+from .records import RecordFormat
+from .report import ImportReport
+from .sources import Source
+from .tau import TAU
+from .times import is_number
+
+MAX_BYTES: Final = 1 << 22
+"""How much of a file is searched for a record that can be told. Unit: bytes."""
+
+SAMPLE: Final = 1 << 16
+
+HARNESS_HEADER: Final = "header"
+"""`kind` of the first record of Pi's version 4, which no released command line wrote."""
+
+
+@dataclass
+class Identity:
+    """What a file is. `header` is the line of Pi's header, None where there is none."""
+
+    form: RecordFormat
+    session_id: str
+    header: Line | None = None
+    version: Any = None
+    directory: str | None = None
+    timestamp: Any = None
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+
+def identify(source: Source, report: ImportReport) -> Identity:
+    """Tell what a file is. Raises `NotASessionFile`, `UnsupportedFile`."""
+    with source.open() as file:
+        sample = file.read(SAMPLE)
+    encoding = encoding_of(sample)
+    if encoding is not None:
+        raise UnsupportedFile(
+            report, "unsupported_encoding", f"the file is {encoding}; convert it to UTF-8"
+        )
+    if not sample.strip() and source.size <= SAMPLE:
+        raise NotASessionFile(report, "not_a_session_file", "the file is empty")
+    records = _records(source)
+    first = next(records, None)
+    if first is not None and is_header(first.value):
+        return _with_header(source, report, first, records)
+    if first is not None and first.value.get("kind") == HARNESS_HEADER:
+        raise UnsupportedFile(
+            report,
+            "unsupported_version",
+            "this is Pi's version 4, which no released command line wrote; versions "
+            f"from {VERSION} on that begin with a session record can be read",
+        )
+    found = _inferred(first, records, report)
+    if found is None:
+        raise NotASessionFile(
+            report,
+            "not_a_session_file",
+            "no record of a session of Tau or Pi was found; nothing was written",
+        )
+    return _without_header(source, report, found)
+
+
+def _records(source: Source) -> Iterator[Line]:
+    """The objects at the beginning of a file."""
+    with source.open() as file:
+        reader = LineReader(file, limit=min(MAX_BYTES, source.size))
+        for line in reader:
+            if line.has_value and isinstance(line.value, dict):
+                yield line
+
+
+def form_of(record: dict[str, Any]) -> RecordFormat | None:
+    """The tool whose record this is, where it shows."""
+    name, time = record.get("type"), record.get("timestamp")
+    if not isinstance(name, str):
+        return None
+    if name in PI.KINDS and ("parentId" in record or isinstance(time, str)):
+        return PI
+    if name in TAU.KINDS and ("parent_id" in record or is_number(time)):
+        return TAU
+    return None
+
+
+def _inferred(
+    first: Line | None, records: Iterator[Line], report: ImportReport
+) -> tuple[RecordFormat, Line] | None:
+    line = first
+    while line is not None:
+        form = form_of(line.value)
+        if form is PI and "id" not in line.value:
+            raise UnsupportedFile(
+                report,
+                "unsupported_version",
+                "its entries have no ids, as in Pi's version 1, which cannot be read yet; open "
+                "it once with a newer Pi, which converts it",
+            )
+        if form is not None:
+            return form, line
+        line = next(records, None)
+    return None
+
+
+def _with_header(
+    source: Source, report: ImportReport, line: Line, records: Iterator[Line]
+) -> Identity:
+    header = line.value
+    report.format = PI.NAME
+    version = header.get("version")
+    number = _version_number(version)
+    if number is None or number < VERSION:
+        said = "no version, which means 1" if version is None else f"version {version!r:.40}"
+        raise UnsupportedFile(
+            report,
+            "unsupported_version",
+            f"its header says {said}; version {VERSION} is read, older ones not yet; open it "
+            "once with a newer Pi, which converts it",
+            line.number,
+        )
+    problems = []
+    if type(version) is not int or version != VERSION:
+        problems.append(("header_version", f"{version!r:.40} is read as {VERSION}"))
+    session_id = header.get("id")
+    try:
+        check_id(session_id, "session id")
+    except InvalidValue:
+        session_id = _inferred_id(PI, source, records)
+        problems.append(("session_id_unusable", f"the session is {session_id}"))
+    directory = header.get("cwd")
+    return Identity(
+        PI,
+        str(session_id),
+        line,
+        version,
+        directory if isinstance(directory, str) else None,
+        header.get("timestamp"),
+        problems,
+    )
+
+
+def _version_number(version: Any) -> float | None:
+    if isinstance(version, str) and re.fullmatch(r"[0-9]{1,9}", version):
+        return int(version)
+    return version if is_number(version) else None
+
+
+def _without_header(
+    source: Source, report: ImportReport, found: tuple[RecordFormat, Line]
+) -> Identity:
+    form, line = found
+    report.format = form.NAME
+    session_id = _inferred_id(form, source, _records(source))
+    identity = Identity(form, session_id, timestamp=line.value.get("timestamp"))
+    if form is PI:
+        identity.version = VERSION
+        identity.problems.append(
+            ("header_missing", f"read as Pi version {VERSION}; the session is {session_id}")
+        )
+    else:
+        identity.directory = _tau_directory(source)
+    return identity
+
+
+def _inferred_id(form: RecordFormat, source: Source, records: Iterator[Line]) -> str:
+    """`<tool>-<id of the first entry that has one>`, else made from the content; never the path."""
+    for line in records:
+        own_id = form.own_id(line.value)
+        if usable_id(own_id):
+            return f"{form.NAME}-{own_id}"
+    made = sha256()
+    with source.open() as file:
+        left = source.size
+        while left > 0 and (chunk := file.read(min(left, 1 << 20))):
+            made.update(chunk)
+            left -= len(chunk)
+    return f"import:{made.hexdigest()}"
+
+
+def _tau_directory(source: Source) -> str | None:
+    """The directory that the first session_info names; it is the file's first line, normally."""
+    for line in _records(source):
+        if line.value.get("type") == "session_info":
+            directory = line.value.get("cwd")
+            return directory if isinstance(directory, str) else None
+    return None
+
+
+__all__ = ["Identity", "form_of", "identify"]
