@@ -41,8 +41,8 @@ def measure(bench: Bench) -> Iterator[Figure]:
         raw = raw_store(bench.folder / "raw.db", path)
         sides = _measure(bench, sessions, raw)
         rows = "SELECT originator_version, topic, state FROM tapefold_events ORDER BY 1"
-        stored = [(e.position, e.topic, e.state) for e in sessions.recorder.select_events(SESSION)]
-        if raw.execute(rows).fetchall() != stored[1:]:
+        stored = list(sessions.recorder.iter_events(SESSION, gt=1))
+        if raw.execute(rows).fetchall() != stored:
             raise AssertionError("the two stores must hold the same bytes")
         raw.close()
     yield Figure(

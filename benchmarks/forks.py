@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tapefold import Sessions
 
@@ -31,13 +31,15 @@ def measure(bench: Bench) -> Iterator[Figure]:
         detail=warm.describe("fork", "append"),
     )
 
-    def fork_cold() -> None:
-        with Sessions(path) as cold:
-            cold.fork(SESSION)
+    def fork_cold() -> Callable[[], None]:
+        cold = Sessions(path)
+        cold.fork(SESSION)
+        return cold.close
 
-    def load() -> None:
-        with Sessions(path) as cold:
-            cold.state(SESSION)
+    def load() -> Callable[[], None]:
+        cold = Sessions(path)
+        cold.state(SESSION)
+        return cold.close
 
     sides = side_by_side((fork_cold, load), rounds=bench.size(5, 1), times=bench.size(3, 1))
     yield Figure(

@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 
 Action = Callable[[], object]
+"""What is timed. If it answers something that can be called, that is called afterwards, untimed."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,10 @@ class Figure:
     def is_missed(self) -> bool:
         return self.limit is not None and self.value > self.limit
 
-    def __str__(self) -> str:
+    def spell(self, *, judged: bool = True) -> str:
+        """One line, and one more for the detail; with the limit if the figure is `judged`."""
         wanted = ""
-        if self.limit is not None:
+        if self.limit is not None and judged:
             wanted = f"   limit {self.limit:g}" + (f", aim {self.aim:g}" if self.aim else "")
             wanted += "   MISSED" if self.is_missed else ""
         detail = f"\n      {self.detail}" if self.detail else ""
@@ -88,8 +90,11 @@ def spell(seconds: float) -> str:
 def time_of(action: Action) -> float:
     """How long an action takes. Unit: seconds."""
     started = perf_counter()
-    action()
-    return perf_counter() - started
+    tidy = action()
+    taken = perf_counter() - started
+    if callable(tidy):
+        tidy()
+    return taken
 
 
 def side_by_side(actions: Sequence[Action], *, rounds: int, times: int) -> Sides:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tapefold import Sessions
 
@@ -17,18 +18,19 @@ def measure(bench: Bench) -> Iterator[Figure]:
     entries = bench.size(10_000, 200)
     path = filled(bench.folder, entries)
 
-    def fold() -> None:
-        with Sessions(path) as sessions:
-            assert sessions.state(SESSION).position == entries + 1
+    def fold() -> Callable[[], None]:
+        sessions = Sessions(path)
+        assert sessions.state(SESSION).position == entries + 1
+        return sessions.close
 
-    def read() -> None:
+    def read() -> Callable[[], None]:
         connection = sqlite3.connect(path)
         rows = connection.execute(
             "SELECT state FROM tapefold_events WHERE originator_id = ? ORDER BY originator_version",
             (SESSION,),
         )
         assert len([json.loads(state) for (state,) in rows]) == entries + 1
-        connection.close()
+        return connection.close
 
     sides = side_by_side((fold, read), rounds=bench.size(7, 1), times=bench.size(3, 1))
     yield Figure(
@@ -44,13 +46,16 @@ def _cold_append(bench: Bench) -> Iterator[Figure]:
     long, short = bench.size(100_000, 2_000), bench.size(10_000, 200)
     at_long, at_short = filled(bench.folder, long), filled(bench.folder, short)
 
-    def append_long() -> None:
-        with Sessions(at_long) as sessions:
-            sessions.execute(SESSION, lambda s: s.finalize("user", QUESTION))
+    def append_at(path: Path) -> Callable[[], None]:
+        sessions = Sessions(path)
+        sessions.execute(SESSION, lambda s: s.finalize("user", QUESTION))
+        return sessions.close
 
-    def append_short() -> None:
-        with Sessions(at_short) as sessions:
-            sessions.execute(SESSION, lambda s: s.finalize("user", QUESTION))
+    def append_long() -> object:
+        return append_at(at_long)
+
+    def append_short() -> object:
+        return append_at(at_short)
 
     sides = side_by_side((append_long, append_short), rounds=bench.size(5, 1), times=1)
     yield Figure(

@@ -42,18 +42,24 @@ def print_context(context: Context, full: bool) -> None:
         _row(paper, number, row, full)
     paper.line()
     if context.excluded:
-        paper.line(Span(f"left out: {count(len(context.excluded), 'message')}", "bold"))
-        for left in context.excluded:
-            why = WHY_EXCLUDED.get(left.reason, "")
-            paper.cut_line(
-                Span(f"  #{left.position:<5} {left.entry_id}  ", "dim"),
-                Span(left.reason, "warning"),
-                f"  {why}",
-            )
+        _left_out(paper, context)
         paper.line()
     said = [count(len(context.rows), "row"), f"about {count(tokens, 'token')} (characters / 4)"]
     paper.block(between.join(said), style="dim")
     print_warnings(paper, context.warnings)
+
+
+def _left_out(paper: Paper, context: Context) -> None:
+    """What has no part in the context, by reason: the positions, in the order of the path."""
+    paper.line(Span(f"left out: {count(len(context.excluded), 'message')}", "bold"))
+    by_reason: dict[str, list[str]] = {}
+    for left in context.excluded:
+        own = left.session_id == context.session_id
+        where = f"#{left.position}" if own else f"{left.session_id}#{left.position}"
+        by_reason.setdefault(left.reason, []).append(where)
+    for reason, positions in by_reason.items():
+        paper.cut_line(Span(f"  {reason}", "warning"), f"  {WHY_EXCLUDED.get(reason, '')}")
+        paper.block(" ".join(positions), "    ", "dim")
 
 
 def _row(paper: Paper, number: int, row: Row, full: bool) -> None:

@@ -197,6 +197,7 @@ def _unseen_message(paper: Paper, view: View, item: Item) -> None:
 
 
 def _note(paper: Paper, text: str) -> None:
+    paper.line()
     paper.block(text, style="dim")
 
 

@@ -71,9 +71,10 @@ def content_lines(content: Content) -> str:
     return "\n".join(parts)
 
 
-def first_line(text: str, length: int = 200) -> str:
-    """The beginning of a text on one line."""
-    return one_line(text[: length * 4])[:length]
+def first_line(text: str, length: int = 100) -> str:
+    """The beginning of a text on one line, with an ellipsis where more follows."""
+    line = one_line(text[: length * 4])
+    return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def shortened(text: str, full: bool) -> tuple[str, str]:

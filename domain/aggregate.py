@@ -91,6 +91,7 @@ class Aggregate:
         self._worthy = False
         self._spent = False
         self._under_required = False
+        self._parked = False
         self._born: list[Aggregate] = []
         self.defaults = defaults or Defaults()
         self.tapes = tapes
@@ -167,29 +168,57 @@ class Aggregate:
         """Whether assistant messages must say where they hang: set by `execute`."""
         self._under_required = required
 
+    def begin_command(self, expected_position: int | None) -> None:
+        """Let the session decide, inside `execute` and until `end_command`.
+
+        Raises `ConcurrencyConflict` unless it is at `expected_position` (None: any position).
+        """
+        if expected_position is not None:
+            self.expect(expected_position)
+        self._under_required = expected_position is None
+        self._parked = False
+
+    def end_command(self) -> None:
+        """The events are saved. Who kept the instance must not decide on it: it is shared."""
+        self._under_required = False
+        self._parked = True
+        self.forget_recent()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = copy(self)
         other.state = self.state.copy()
         other._pending = list(self._pending)
         other._recent = dict(self._recent)
+        other._born = list(self._born)
         return other
 
     def _check_usable(self) -> None:
         if self._spent:
             raise SpentInstance(self.id)
+        if self._parked:
+            raise SpentInstance(self.id, "the command that it was lent to has ended")
         if self._basis_error is not None:
             raise self._basis_error
 
     # -- triggering ------------------------------------------------------------------------
 
-    def _append(self, event: type[Event], head: Head, body: BodyBase) -> Event:
-        new = event(self.id, self.state.position + 1, head, body)
-        self.state.apply_head(new.position, head)
+    def _append(
+        self,
+        event: type[Event],
+        head: Head,
+        body: BodyBase,
+        stored_body: dict[str, Any] | None = None,
+    ) -> int:
+        """Apply the next event and keep it for whoever saves; answer its position."""
+        state = self.state
+        position = state.position + 1
+        state.apply_head(position, head)
+        new = event(state.session_id, position, head, body, None, stored_body)
         self._pending.append(new)
-        self._recent[new.position] = new
-        if head.kind in WORTH_KEEPING:
+        self._recent[position] = new
+        if not self._worthy and head.kind in WORTH_KEEPING:
             self._worthy = True
-        return new
+        return position
 
     def _trigger(
         self,
@@ -198,17 +227,24 @@ class Aggregate:
         meta: Meta,
         identities: dict[str, Any] | None = None,
         said: str = "",
+        stored_body: dict[str, Any] | None = None,
         **head: Any,
     ) -> Outcome:
         """Append one event and answer where it stands.
 
         `identities` and `said` are what the caller gave: with a key they name the delivery.
+        `stored_body`: of a body that `_body` made, see `Event.stored_body`.
         """
         request = None
         key = meta.get("key")
         if key is not None:
             request = request_digest(event.KIND, identities or {}, said)
         timestamp = meta.get("timestamp")
+        if timestamp is not None and type(timestamp) not in (str, int, float):
+            raise InvalidValue(
+                f"a timestamp is text or a number, not {type(timestamp).__name__}; "
+                "a datetime is given as its isoformat()"
+            )
         made = Head(
             kind=event.KIND,
             timestamp=self.defaults.now() if timestamp is None else timestamp,
@@ -216,8 +252,8 @@ class Aggregate:
             request=request,
             **head,
         )
-        new = self._append(event, made, body)
-        return Outcome(self.id, new.position, made.entry_id, made.message_id)
+        position = self._append(event, made, body, stored_body)
+        return Outcome(self.state.session_id, position, made.entry_id, made.message_id)
 
     def _repeated(
         self, event: type[Event], meta: Meta, identities: dict[str, Any], said: str
@@ -229,8 +265,7 @@ class Aggregate:
         key = meta.get("key")
         if key is None:
             return None
-        if not isinstance(key, str) or not key:
-            raise InvalidValue("a provenance key is text, and not empty; leave it out for none")
+        _check_key(key)
         first = self.state.keys.get(key)
         if first is None:
             return None
@@ -262,9 +297,10 @@ class Aggregate:
         return Outcome(session_id, position, entry_id, message_id, False, hidden, tuple(warnings))
 
     def _body(self, make: type[BodyBase], meta: Meta, **values: Any) -> Any:
-        for name in BODY_META:
-            if name in meta:
-                values[name] = meta[name]  # type: ignore[literal-required]
+        if meta:
+            for name in BODY_META:
+                if name in meta:
+                    values[name] = meta[name]  # type: ignore[literal-required]
         return make.build(**values)
 
     # -- ids and places --------------------------------------------------------------------
@@ -323,6 +359,8 @@ class Aggregate:
         defaults: Defaults,
         tapes: Tapes | None,
     ) -> Self:
+        if meta.get("key") is not None:
+            _check_key(meta["key"])
         session = cls(
             check_id(session_id, "session_id"), basis=basis, defaults=defaults, tapes=tapes
         )
@@ -339,3 +377,8 @@ class Aggregate:
             self._append(draft.event, draft.head, draft.body)
         self._worthy = True
         return Outcome(self.id, self.state.position, self.state.leaf)
+
+
+def _check_key(key: object) -> None:
+    if not isinstance(key, str) or not key:
+        raise InvalidValue("a provenance key is text, and not empty; leave it out for none")

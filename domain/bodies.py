@@ -1,20 +1,18 @@
 """The bodies of the events: everything that the fold does not need.
 
-A body read from a store is not validated again (it was when it was written): an absent field
-takes its default, a field that we do not know goes to `extra` and is kept. `validate()` is the
-strict way, for checks.
+`build` validates what a caller gives. A body that is read from a store is only checked for its
+shape: an absent field takes its default, a field that we do not know goes to `extra`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAny, ValidationError
 
-from .content import Block, Content, content_json, load_content, parse_content
+from .content import Block, Content, content_json, parse_content
 from .errors import InvalidValue
 from .jsonvalues import Json, JsonObject, Text
 
@@ -43,25 +41,6 @@ class BodyBase(BaseModel):
     trace_id: Text | None = None
     span_id: Text | None = None
     extra: JsonObject = Field(default_factory=dict)
-
-    @classmethod
-    def load(cls, stored: Mapping[str, Any]) -> Self:
-        """A body from its stored shape, without validation; unknown fields go to `extra`."""
-        values = dict(stored)
-        unknown = values.keys() - cls.model_fields.keys()
-        if unknown:
-            extra = dict(values.get("extra", {}))
-            for name in sorted(unknown):
-                extra[name] = values.pop(name)
-            values["extra"] = extra
-        if "content" in values and values["content"] is not None:
-            values["content"] = load_content(values["content"])
-        return cls.model_construct(**values)
-
-    @classmethod
-    def validate_strictly(cls, stored: Mapping[str, Any]) -> Self:
-        """The same with every check. Raises `InvalidValue`."""
-        return cls.build(**stored)
 
     @classmethod
     def build(cls, **values: Any) -> Self:

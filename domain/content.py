@@ -136,12 +136,17 @@ def parse_content(value: ContentLike) -> Content:
     return tuple(parse_block(item) for item in value)
 
 
-def load_content(stored: Iterable[Mapping[str, Any]]) -> Content:
-    """Content from its stored shape, not validated again: it was when it was written."""
-    blocks = []
-    for item in stored:
-        cls = BLOCKS.get(item.get("type", ""), OtherBlock)
-        blocks.append(cls.model_construct(**{k: v for k, v in item.items() if k != "type"}))
+def load_content(stored: object) -> Content:
+    """Content out of a foreign record's own list, whatever it holds: what is no block that we
+    know stands in an `OtherBlock`."""
+    if isinstance(stored, str):
+        return (TextBlock(text=stored),)
+    blocks: list[Block] = []
+    for item in stored if isinstance(stored, list | tuple) else ():
+        try:
+            blocks.append(parse_block(item))
+        except InvalidValue:
+            blocks.append(OtherBlock.model_construct(value=item, extra={}))
     return tuple(blocks)
 
 

@@ -195,7 +195,8 @@ class _Builder:
             self.rows.append(
                 Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
             )
-        for kept in body.kept or ():
+        told = body.kept if isinstance(body.kept, list) else ()
+        for kept in (row for row in told if isinstance(row, dict)):
             self.rows.append(
                 Row(
                     MESSAGE,

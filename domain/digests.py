@@ -6,10 +6,10 @@ Times, source, actor and trace ids are circumstances and stay outside.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .bodies import BodyBase, MessageBody
-from .content import content_json
 from .jsonvalues import digest
 
 _CIRCUMSTANCES = frozenset(BodyBase.model_fields) | {"reason"}
@@ -22,12 +22,13 @@ def message_digest(
     order_seq: int | None = None,
     call_id: str | None = None,
     owner: str | None = None,
+    stored: Mapping[str, Any] | None = None,
 ) -> str:
-    """Digest of one version of a message."""
+    """Digest of one version of a message. `stored`: the body's JSON, where it is at hand."""
     said: dict[str, Any] = {"role": role, "status": status, "order_seq": order_seq}
     if call_id is not None or owner is not None:
         said["answers"] = [owner, call_id]
-    said.update(_said(body))
+    said.update(_said(body, stored))
     return digest(said)
 
 
@@ -46,9 +47,6 @@ def request_digest(kind: str, identities: dict[str, Any], content: str) -> str:
     return digest([kind, identities, content])
 
 
-def _said(body: BodyBase) -> dict[str, Any]:
-    return {
-        name: content_json(value) if name == "content" else value
-        for name, value in body.said()
-        if name not in _CIRCUMSTANCES
-    }
+def _said(body: BodyBase, stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    known = body.to_json() if stored is None else stored
+    return {name: value for name, value in known.items() if name not in _CIRCUMSTANCES}

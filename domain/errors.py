@@ -165,11 +165,10 @@ class StaleSummary(TapefoldError):
 
 
 class SpentInstance(TapefoldError):
-    """A save of this instance failed; its state is ahead of the tape."""
+    """This instance may not decide any more: its state may be ahead of the tape, or be shared."""
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, reason: str = "its save failed") -> None:
         self.session_id = session_id
         super().__init__(
-            f"session {session_id!r}: this instance is spent since its save failed; "
-            "load the session again"
+            f"session {session_id!r}: this instance is spent since {reason}; load the session again"
         )

@@ -43,7 +43,7 @@ TOPIC_PREFIX: Final = "tapefold."
 class Event:
     """One event of a tape. `originator_id` and `originator_version` are the library's names."""
 
-    __slots__ = ("_body", "_load", "head", "originator_id", "originator_version")
+    __slots__ = ("_body", "_load", "head", "originator_id", "originator_version", "stored_body")
 
     KIND: ClassVar[str] = ""
     TOPIC: ClassVar[str] = ""
@@ -59,12 +59,16 @@ class Event:
         head: Head,
         body: BodyBase | None = None,
         load: Callable[[], BodyBase] | None = None,
+        stored_body: dict[str, Any] | None = None,
     ) -> None:
         self.originator_id = originator_id
         self.originator_version = originator_version
         self.head = head
         self._body = body
         self._load = load
+        self.stored_body = stored_body
+        """The body's stored shape, where whoever made the event has built both, with all checks.
+        It saves doing so again; None says nothing."""
 
     @property
     def session_id(self) -> str:

@@ -66,3 +66,4 @@ class Defaults:
     new_session_id: Callable[[], str] = uuid7
     new_entry_id: Callable[[], str] = new_entry_id
     now: Callable[[], str] = now
+    new_incarnation: Callable[[], str] = uuid7

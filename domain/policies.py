@@ -26,7 +26,7 @@ def policy_named(policy: Policy | str) -> Policy:
     """The policy with this name. Raises `InvalidValue`."""
     if isinstance(policy, Policy):
         return policy
-    found = POLICIES.get(policy)
+    found = POLICIES.get(policy) if isinstance(policy, str) else None
     if found is None:
         raise InvalidValue(f"there is no policy {policy!r}; take one of {', '.join(POLICIES)}")
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self, Unpack
 
-from .aggregate import Meta
+from .aggregate import BODY_META, Meta
 from .bodies import StartBody, title_line
 from .context import Context, build_context
 from .decisions.anchors import AnchorDecisions
@@ -21,7 +21,7 @@ from .decisions.tree import TreeDecisions
 from .digests import mark_digest
 from .errors import InvalidValue
 from .events import Event
-from .identifiers import Defaults, uuid7
+from .identifiers import Defaults
 from .kernel import State
 from .policies import Policy
 from .tree import LEAF, LeafRef
@@ -56,12 +56,20 @@ class Session(
         """
         chosen = defaults or Defaults()
         title = title_line(title)
+        if session_id is None:
+            session_id = chosen.new_session_id()
         said = StartBody.build(title=title)
-        values = {"title": title, "directory": directory, "owner": owner, "incarnation": uuid7()}
+        values = {
+            "title": title,
+            "directory": directory,
+            "owner": owner,
+            "incarnation": chosen.new_incarnation(),
+            **{name: value for name, value in meta.items() if name in BODY_META},
+        }
         body = StartBody.build(**{k: v for k, v in values.items() if v is not None})
         head: dict[str, Any] = {} if title is None else {"digest": mark_digest(said)}
         session = cls._begin(
-            chosen.new_session_id() if session_id is None else session_id,
+            session_id,
             body,
             head,
             meta,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .errors import UnknownEntry, UnknownMessage
+from .errors import InvalidValue, UnknownEntry, UnknownMessage
 from .kernel import State
 from .nodes import MARK, MESSAGE, AnyNode, MessageNode, MessageState, Node
 
@@ -56,8 +56,8 @@ def entry_of(node: AnyNode) -> str | None:
 
 
 def require_node(state: State, entry_id: str) -> AnyNode:
-    """The node with this id. Raises `UnknownEntry`."""
-    node = state.entries.get(entry_id)
+    """The node with this id. Raises `UnknownEntry`, `InvalidValue` for what is no text."""
+    node = state.entries.get(_text(entry_id, "an entry id"))
     if node is None:
         raise UnknownEntry(state.session_id, entry_id)
     return node
@@ -66,9 +66,11 @@ def require_node(state: State, entry_id: str) -> AnyNode:
 def require_entry(state: State, entry_id: str) -> AnyNode:
     """The entry with this id; for a mark, the entry that it stands for. Raises `UnknownEntry`."""
     node = require_node(state, entry_id)
+    seen: set[str] = set()
     while node.kind == MARK:
+        seen.add(node.entry_id)
         standing = entry_of(node)
-        if standing is None or standing == node.entry_id:
+        if standing is None or standing in seen:
             raise UnknownEntry(state.session_id, entry_id)
         node = require_node(state, standing)
     return node
@@ -76,7 +78,7 @@ def require_entry(state: State, entry_id: str) -> AnyNode:
 
 def require_message(state: State, message_id: str) -> MessageState:
     """The state of a message, by its message id or its entry id. Raises `UnknownMessage`."""
-    found = state.message(message_id)
+    found = state.message(_text(message_id, "a message id"))
     if found is None:
         node = state.entries.get(message_id)
         if isinstance(node, MessageNode):
@@ -84,6 +86,20 @@ def require_message(state: State, message_id: str) -> MessageState:
     if found is None:
         raise UnknownMessage(state.session_id, message_id)
     return found
+
+
+def require_target(state: State, target: str) -> str:
+    """The entry that a mark is to be about, by its message id or entry id; for a mark, the entry
+    that it stands for. Raises `UnknownEntry`."""
+    found = state.message(_text(target, "an entry id"))
+    return require_entry(state, target if found is None else found.entry_id).entry_id
+
+
+def _text(value: object, what: str) -> str:
+    # Looked up as it comes, a list or an object would fail with an error of Python's.
+    if not isinstance(value, str):
+        raise InvalidValue(f"{what} is text, not {type(value).__name__}")
+    return value
 
 
 def resolve_leaf(state: State, leaf: LeafRef) -> str | None:

@@ -25,6 +25,11 @@ MAX_LOOKAHEAD: Final = 1 << 20
 
 MAX_LINES_AHEAD: Final = 32
 
+FREE_LOOKS: Final = 10_000
+LOOKS_A_LINE: Final = 2
+"""Lines that may be looked ahead at in all: so many, and so many more for each line read. A file
+full of broken strings is read in linear time."""
+
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = b" \t\r\n"
 _EMPTY: Final = b" \t\r\n\0"
@@ -48,6 +53,7 @@ class LineReader:
         self._left = limit
         self._ahead: deque[tuple[int, int, bytes]] = deque()
         self._number = 0
+        self._looks = FREE_LOOKS
         self._crlf_seen = False
         self._decoder = Decoder()
         self.end = 0
@@ -66,6 +72,7 @@ class LineReader:
             self._left -= len(raw)
         start, self.end = self.end, self.end + len(raw)
         self._number += 1
+        self._looks += LOOKS_A_LINE
         return self._number, start, raw
 
     def _read(self, number: int, start: int, raw: bytes) -> Iterator[Line]:
@@ -177,7 +184,8 @@ class LineReader:
         parts = [raw]
         size = len(raw)
         line: Line | None = None
-        while len(taken) < MAX_LINES_AHEAD and size <= MAX_LOOKAHEAD:
+        while len(taken) < MAX_LINES_AHEAD and size <= MAX_LOOKAHEAD and self._looks > 0:
+            self._looks -= 1
             physical = self._next()
             if physical is None:
                 break

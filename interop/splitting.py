@@ -15,7 +15,7 @@ from typing import Any, Final
 from .decoding import Found
 from .scan import object_end
 
-MAX_FAILURES: Final = 32
+MAX_FAILURES: Final = 12
 """Beginnings tried in vain in one line. Each costs at most one scan of the rest of it."""
 
 _EMPTY: Final = b" \t\r\n\0"

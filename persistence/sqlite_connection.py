@@ -1,4 +1,4 @@
-"""One connection to a SQLite store: how it is opened, and how a transaction on it runs."""
+"""One connection to a SQLite store, and how a transaction on it runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from typing import Any
 from eventsourcing.persistence import ProgrammingError
 from eventsourcing.sqlite import SQLiteConnection, SQLiteCursor
 
-from tapefold.persistence.errors import StoreForked, StoreNotWritable
+from tapefold.persistence.errors import StoreForked
 from tapefold.persistence.sqlite_address import StoreAddress
 from tapefold.persistence.sqlite_errors import DriverError, is_busy, translate
 from tapefold.persistence.turn import Deadline
-
-# The library passes cached_statements=True, which the driver reads as one statement.
-CACHED_STATEMENTS = 64
 
 # How often a waiting process asks for the write lock, in seconds: at first seldom, to leave the
 # processors to the one that holds it; after EAGER_AFTER often. A process that had to wait gives
@@ -30,49 +27,6 @@ EAGER_AFTER = 0.02
 PAUSE = 0.001
 
 Row = tuple[Any, ...]
-
-
-def connect(address: StoreAddress, *, busy_timeout: float) -> sqlite3.Connection:
-    """Open the database, with the durability that an acknowledged append promises.
-
-    `busy_timeout` in seconds, for what SQLite itself waits for; 0: it raises at once.
-    """
-    raw = sqlite3.connect(
-        address.uri,
-        uri=True,
-        timeout=busy_timeout,
-        isolation_level=None,  # transactions are begun by us
-        check_same_thread=False,  # the pool gives a connection to one thread at a time
-        cached_statements=CACHED_STATEMENTS,
-    )
-    raw.row_factory = sqlite3.Row  # the library's recorders read columns by name
-    # The default of WAL's reader-friendly builds is NORMAL, which may lose the last commits when
-    # the power fails. fullfsync has an effect on macOS only, where a plain fsync stops short.
-    raw.execute("PRAGMA synchronous=FULL")
-    raw.execute("PRAGMA fullfsync=1")
-    # A file from elsewhere must not make us run functions through its triggers and views.
-    raw.execute("PRAGMA trusted_schema=0")
-    return raw
-
-
-def use_write_ahead_log(raw: sqlite3.Connection, address: StoreAddress, wait: Deadline) -> None:
-    """See that the database is in WAL mode; several processes may do this at once."""
-    asked = raw.execute("PRAGMA journal_mode").fetchone()[0]
-    while asked.lower() != "wal":
-        try:
-            # SQLite does not call its busy handler for this change, so we wait by ourselves.
-            asked = raw.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            if not is_busy(error) or wait.left() == 0:
-                raise
-            time.sleep(random.uniform(0.5, 1.5) * POLL_YOUNG)
-            continue
-        if asked.lower() != "wal":
-            raise StoreNotWritable(
-                address.shown,
-                f"its file system cannot hold a write-ahead log (journal mode {asked!r})",
-                "put the store on a local disk",
-            )
 
 
 def forked(address: StoreAddress) -> StoreForked:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from pathlib import Path
 from threading import Condition, get_ident
 
 from eventsourcing.sqlite import SQLiteConnectionPool
@@ -12,14 +10,9 @@ from eventsourcing.sqlite import SQLiteConnectionPool
 from tapefold.persistence.commit_signal import CommitSignal
 from tapefold.persistence.errors import NestedWrite, StoreBusy, StoreClosed
 from tapefold.persistence.fork_watch import watch_forks
-from tapefold.persistence.sqlite_address import StoreAddress, prepare_file
-from tapefold.persistence.sqlite_connection import (
-    StoreConnection,
-    connect,
-    forked,
-    use_write_ahead_log,
-)
-from tapefold.persistence.sqlite_errors import translate
+from tapefold.persistence.sqlite_address import StoreAddress
+from tapefold.persistence.sqlite_connection import StoreConnection, forked
+from tapefold.persistence.sqlite_opening import StoreOpener
 from tapefold.persistence.turn import Deadline, Turn
 
 # How long a close, or a fork, waits for a transaction of another thread, in seconds.
@@ -54,9 +47,7 @@ class StorePool(SQLiteConnectionPool):
         )
         self.address = address
         self.commits = CommitSignal()
-        self._create = create
-        self._create_parents = create_parents
-        self._is_prepared = False
+        self._opener = StoreOpener(address, create=create, create_parents=create_parents)
         self._writer: StoreConnection | None = None
         self._writer_depth = 0
         self._write_depth = 0  # at which depth the write began, 0: nobody writes
@@ -180,26 +171,7 @@ class StorePool(SQLiteConnectionPool):
     # --------------------------------------------------------------------------- opening
 
     def _create_connection(self, *, writes: bool = False) -> StoreConnection:
-        if not self._is_prepared:
-            prepare_file(self.address, create=self._create, create_parents=self._create_parents)
-        path = self.address.path
-        if _torn_files and path is not None and _identity(path) in _torn_files:
-            raise forked(self.address)
-        raw: sqlite3.Connection | None = None
-        try:
-            # The writer waits for its lock by itself, see StoreConnection.
-            raw = connect(self.address, busy_timeout=0.0 if writes else self.pool_timeout)
-            in_place = self.address.is_memory or self.address.is_read_only
-            if not self._is_prepared and not in_place:
-                use_write_ahead_log(raw, self.address, Deadline(self.pool_timeout))
-            self._is_prepared = True
-        except BaseException as error:
-            if raw is not None:
-                raw.close()
-            if isinstance(error, sqlite3.Error):
-                raise translate(error, self.address) from error
-            raise
-        return StoreConnection(raw, self.address)
+        return self._opener.open(busy_timeout=self.pool_timeout, writes=writes)
 
     # --------------------------------------------------------------------------- closing
 
@@ -297,8 +269,8 @@ class StorePool(SQLiteConnectionPool):
         for conn in inherited:
             assert isinstance(conn, StoreConnection)
             conn.disown()
-        if torn and self.address.path is not None and self.address.path.exists():
-            _torn_files.add(_identity(self.address.path))
+        if torn:
+            self._opener.give_up()
         self._pid = os.getpid()
         self._was_torn = self._was_torn or torn
         self._in_use = {}
@@ -315,12 +287,3 @@ class StorePool(SQLiteConnectionPool):
         """After a fork, in the child."""
         self._holds_turn = False
         self.start_anew(torn=not self._is_clean)
-
-
-# Files, as (device, inode), that a child cannot use: SQLite's memory of their locks is wrong.
-_torn_files: set[tuple[int, int]] = set()
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino

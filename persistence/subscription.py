@@ -75,6 +75,6 @@ class PollingSubscription(Subscription[ApplicationRecorder]):
             inclusive_of_start=False,
         )
         # With topics, most of a log may be of no interest: it is passed over once, not each time.
-        self._position = (found[-1].id if found else self._position)
+        self._position = found[-1].id if len(found) == BATCH else newest
         self._ready.extend(found)
         return True

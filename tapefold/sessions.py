@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from eventsourcing.application import Application
-from eventsourcing.persistence import IntegrityError, StoredEvent
+from eventsourcing.persistence import IntegrityError
 
 from .cache import WarmSessions
 from .domain.context import Context, build_context
@@ -24,6 +25,9 @@ from .domain.session import Session
 from .domain.tree import LEAF, LeafRef
 from .domain.view import View, build_view
 from .loading import Bases, load_state
+from .persistence.mapper import TapeMapper
+from .persistence.sqlite_recorder import TapeRecorder
+from .persistence.sqlite_streams import EventRow
 from .settings import database_url, environment
 from .store import SessionInfo, StoreTapes
 
@@ -38,6 +42,8 @@ class Sessions(Application[str]):
     """
 
     name = "tapefold"
+    mapper: TapeMapper[str]
+    recorder: TapeRecorder
 
     def __init__(
         self,
@@ -53,6 +59,8 @@ class Sessions(Application[str]):
         self.tapes = StoreTapes(self.recorder, self.mapper)
         self._warm = WarmSessions(cache_entries)
         self._bases = Bases()
+        self._deciding: set[int] = set()
+        """The threads that run a command now; they hold the store's write lock."""
 
     def __enter__(self) -> Self:
         return self
@@ -124,29 +132,40 @@ class Sessions(Application[str]):
         """
         with self._warm.lock(session_id):
             session = self._warm.get(session_id) or self._load(session_id)
+            has_begun = False
             try:
                 with self.recorder.writing() as transaction:
-                    for row in transaction.select_events(session_id, gt=session.version):
-                        self._forward(session, row)
-                    session.expect(expected_position)
-                    session.require_under(expected_position is None)
-                    answer = command(session)
+                    rows = list(transaction.iter_events(session_id, gt=session.version))
+                    if rows:
+                        self._catch_up(session, rows)
+                    session.begin_command(expected_position)
+                    has_begun = True
+                    answer = self._decide(session, command)
                     born = session.take_born()
-                    events = list(session.collect_events())
+                    events = [*session.collect_events()]
                     for child in born:
-                        events.extend(child.collect_events())
+                        events += child.collect_events()
                     if events:
-                        transaction.insert_events([self.mapper.to_stored_event(e) for e in events])
+                        stored = self.mapper.to_stored_event
+                        transaction.insert_events([stored(event) for event in events])
             except BaseException as error:
-                self._warm.evict(session_id)
+                if has_begun:
+                    self._spend([session])
                 if isinstance(error, IntegrityError):
                     raise self._taken(session_id, error) from error
                 raise
-            session.require_under(False)
             for one in (session, *born):
-                one.forget_recent()
+                one.end_command()
                 self._warm.put(one)
         return answer
+
+    def _decide(self, session: Session, command: Callable[[Session], Answer]) -> Answer:
+        me = get_ident()
+        self._deciding.add(me)
+        try:
+            return command(session)
+        finally:
+            self._deciding.discard(me)
 
     def _taken(self, session_id: str, error: IntegrityError) -> Exception:
         taken = getattr(error, "originator_id", None)
@@ -220,11 +239,23 @@ class Sessions(Application[str]):
 
     def get(self, session_id: str) -> Session:
         """A private instance of a session, to decide on and to `save`."""
-        with self._warm.lock(session_id):
-            warm = self._current(session_id)
-            return Session.of_state(
-                warm.state.copy(), warm.basis, defaults=self.defaults, tapes=self.tapes
-            )
+        state, basis = self._newest(session_id)
+        return Session.of_state(state, basis, defaults=self.defaults, tapes=self.tapes)
+
+    def _newest(self, session_id: str) -> tuple[State, State | None]:
+        """A copy of a session's state as the tape has it, and its basis."""
+        lock = self._warm.lock(session_id)
+        # A command holds the store's write lock, for which the holder of this lock may be
+        # waiting. So a command that looks at a session does not wait, but folds its tape.
+        if lock.acquire(blocking=get_ident() not in self._deciding):
+            try:
+                warm = self._current(session_id)
+                if not warm.pending_events:
+                    return warm.state.copy(), warm.basis
+            finally:
+                lock.release()
+        cold = self._load(session_id)
+        return cold.state, cold.basis
 
     def _load(self, session_id: str) -> Session:
         state = load_state(self.tapes, session_id, None, self._bases)
@@ -240,24 +271,23 @@ class Sessions(Application[str]):
         if session is None:
             session = self._load(session_id)
         else:
-            try:
-                for position, head in self.tapes.heads(session_id, session.version):
-                    session.state.apply_head(position, head)
-            except BaseException:
-                self._warm.evict(session_id)
-                raise
+            self._catch_up(session, self.recorder.iter_events(session_id, gt=session.version))
         self._warm.put(session)
         return session
 
-    def _forward(self, session: Session, row: StoredEvent) -> None:
-        position = row.originator_version
-        head = self.mapper.head_of(row.topic, row.state, session.id, position)
-        session.state.apply_head(position, head)
+    def _catch_up(self, session: Session, rows: Iterable[EventRow]) -> None:
+        """Apply what others have appended."""
+        head_of, apply = self.mapper.head_of, session.state.apply_head
+        try:
+            for position, topic, state in rows:
+                apply(position, head_of(topic, state, session.id, position))
+        except BaseException:
+            self._spend([session])
+            raise
 
     def _state(self, session_id: str, at: int | None) -> State:
         if at is None:
-            with self._warm.lock(session_id):
-                return self._current(session_id).state.copy()
+            return self._newest(session_id)[0]
         if at < 1:
             last = self.recorder.stream_version(session_id)
             if not last:

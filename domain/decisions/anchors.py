@@ -263,7 +263,7 @@ class AnchorDecisions(Covering, Aggregate):
         """The coverage, if nothing that it stands on has changed after `expected`."""
         if expected is None:
             return self.coverage(first_kept)
-        if not 0 <= expected <= self.state.position:
+        if type(expected) is not int or not 0 <= expected <= self.state.position:
             raise InvalidValue(
                 f"expected_position {expected} is not on the tape of {self.id!r}, "
                 f"which ends at {self.state.position}"

@@ -43,6 +43,10 @@ class ForkDecisions(Aggregate):
             raise InvalidValue("a fork is named by fork_id=; a key of its own would name it twice")
         given = fork_id is not None
         fork_id = check_id(fork_id if given else self.defaults.new_entry_id(), "fork_id")
+        if at is not None and not isinstance(at, State):
+            raise InvalidValue(
+                "at= takes the parent's frozen state; Sessions.fork takes a position"
+            )
         started = self._body(StartBody, meta, **_described(title, directory))
         asked: Any = {
             "at": None if at is None else at.position,

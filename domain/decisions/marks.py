@@ -28,7 +28,7 @@ from ..events import (
 )
 from ..nodes import Fact
 from ..outcome import Outcome
-from ..tree import LEAF, LeafRef, require_entry
+from ..tree import LEAF, LeafRef, require_target
 
 
 class MarkDecisions(Aggregate):
@@ -40,8 +40,7 @@ class MarkDecisions(Aggregate):
         The newest label of an entry counts; the same again changes nothing.
         """
         self._check_usable()
-        found = self.state.message(target)
-        entry_id = require_entry(self.state, target if found is None else found.entry_id).entry_id
+        entry_id = require_target(self.state, target)
         if text is not None and not isinstance(text, str):
             raise InvalidValue("a label is text, or None to clear it")
         text = (text or "").strip() or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from ..aggregate import Aggregate, Meta
@@ -12,14 +12,16 @@ from ..content import ContentLike, call_ids
 from ..digests import mark_digest, message_digest
 from ..errors import DuplicateId, InvalidValue, MessageStruck, UnderRequired, WrongKind
 from ..events import Event, MessageDrafted, MessageFinalized, MessageRevised, Retracted
-from ..heads import FINAL_RANK, FINAL_STATUSES, PENDING
+from ..heads import FINAL_RANK, PENDING
 from ..identifiers import check_id
-from ..nodes import ROLES, MessageNode, MessageState, Version
+from ..nodes import MessageNode, MessageState, Version
 from ..outcome import Outcome
 from ..tree import LEAF, CurrentLeaf, LeafRef, is_on_path, require_message, require_node, upwards
 from ..view import Warning
+from .checks import check_final_status, check_order_seq, check_version
 from .covering import Covering
 
+_META = frozenset(Meta.__annotations__)
 _SAID = MessageBody.model_fields.keys() - BodyBase.model_fields.keys() - {"reason"}
 """What a version says, without the circumstances in which it was said."""
 
@@ -40,13 +42,19 @@ class _Asked:
     call_id: str | None = None
     owner: str | None = None
     interruption: bool = False
+    stored_body: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stored_body = self.body.to_json()
 
     @property
     def under_left_out(self) -> bool:
         return isinstance(self.under, CurrentLeaf)
 
-    def identities(self) -> dict[str, Any]:
-        """The identities that the caller gave."""
+    def identities(self) -> dict[str, Any] | None:
+        """The identities that the caller gave. Nobody asks for them without a key."""
+        if self.meta.get("key") is None:
+            return None
         return {
             "message_id": self.message_id,
             "entry_id": self.entry_id,
@@ -56,7 +64,13 @@ class _Asked:
     def digest(self, order_seq: int | None) -> str:
         """The content's digest with this order number."""
         return message_digest(
-            self.role, self.status, self.body, order_seq, self.call_id, self.owner
+            self.role,
+            self.status,
+            self.body,
+            order_seq,
+            self.call_id,
+            self.owner,
+            self.stored_body,
         )
 
     def head(self) -> dict[str, Any]:
@@ -166,8 +180,8 @@ class MessageDecisions(Covering, Aggregate):
         self._check_usable()
         old = require_message(self.state, message_id)
         message_id = old.latest.message_id
-        if status not in FINAL_STATUSES:
-            raise InvalidValue(f"a revision is sent or error, not {status!r}")
+        check_order_seq(order_seq)
+        check_final_status(status, "a revision")
         latest = old.latest
         body = self._body(MessageBody, meta, content=content, reason=reason, **values)
         digest = _digest(latest, status, body, self._order_of(old, order_seq))
@@ -213,6 +227,8 @@ class MessageDecisions(Covering, Aggregate):
 
         Below the ruling boundary a `SummaryReset` is written with it, unless `keep_summary`.
         """
+        if not isinstance(message_ids, Iterable):
+            raise InvalidValue("retract takes a message id, or several")
         given = [message_ids] if isinstance(message_ids, str) else list(message_ids)
         self._check_usable()
         states = [require_message(self.state, message_id) for message_id in given]
@@ -309,24 +325,16 @@ class MessageDecisions(Covering, Aggregate):
 
     def _version(self, asked: _Asked) -> Outcome:
         self._check_usable()
-        if asked.role not in ROLES:
-            raise InvalidValue(f"there is no role {asked.role!r}; take one of {', '.join(ROLES)}")
-        if asked.event is MessageFinalized and asked.status not in FINAL_STATUSES:
-            raise InvalidValue(f"a final message is sent or error, not {asked.status!r}")
-        number = asked.order_seq
-        if number is not None and (type(number) is not int or number < 0):
-            raise InvalidValue("order_seq is a whole number from 0 on")
-        answers = (asked.call_id, asked.owner) != (None, None) or asked.interruption
-        if answers and asked.role != "tool_result":
-            raise InvalidValue("only a tool_result message answers a call")
+        check_version(asked)
         # A delivery is known by what the caller said, before the state adds to it.
         said = asked.digest(asked.order_seq)
-        if asked.meta.get("key") is not None:
-            repeated = self._repeated(asked.event, asked.meta, asked.identities(), said)
+        identities = asked.identities()
+        if identities is not None:
+            repeated = self._repeated(asked.event, asked.meta, identities, said)
             if repeated is not None:
                 return repeated
         if asked.role == "tool_result":
-            asked = replace(asked, owner=self._owner_of(asked.call_id, asked.owner))
+            asked = replace(asked, owner=self._owner_of(asked.call_id or "", asked.owner))
         old = None if asked.message_id is None else self.state.message(asked.message_id)
         if old is not None:
             return self._next_version(asked, old, said)
@@ -361,6 +369,7 @@ class MessageDecisions(Covering, Aggregate):
             asked.meta,
             asked.identities(),
             said,
+            asked.stored_body,
             message_id=message_id,
             order_seq=asked.order_seq,
             digest=digest,
@@ -389,6 +398,7 @@ class MessageDecisions(Covering, Aggregate):
             asked.meta,
             asked.identities(),
             said,
+            asked.stored_body,
             entry_id=entry_id,
             parent_id=parent_id,
             takes_leaf=takes_leaf,
@@ -407,10 +417,8 @@ class MessageDecisions(Covering, Aggregate):
         last = self.state.max_order_seq
         return None if last is None else last + 1
 
-    def _owner_of(self, call_id: str | None, message_id: str | None) -> str:
+    def _owner_of(self, call_id: str, message_id: str | None) -> str:
         """The message whose call a result answers. Raises `InvalidValue` when nobody called."""
-        if call_id is None:
-            raise InvalidValue("a tool_result message needs for_call=, the call that it answers")
         if message_id is not None:
             return require_message(self.state, message_id).latest.message_id
         for node in upwards(self.state, self.state.leaf):
@@ -455,7 +463,7 @@ def _split(fields: dict[str, Any]) -> tuple[Meta, dict[str, Any]]:
     meta: Meta = {}
     values: dict[str, Any] = {}
     for name, value in fields.items():
-        if name in Meta.__annotations__:
+        if name in _META:
             meta[name] = value  # type: ignore[literal-required]
         else:
             values[name] = value

@@ -12,7 +12,15 @@ from ..digests import mark_digest
 from ..errors import InvalidValue, WrongKind
 from ..events import BranchSummarized, ContextEdited, LeafMoved
 from ..outcome import Outcome
-from ..tree import LEAF, LeafRef, entry_of, require_entry, require_message, require_node
+from ..tree import (
+    LEAF,
+    LeafRef,
+    entry_of,
+    require_entry,
+    require_message,
+    require_node,
+    require_target,
+)
 
 
 class TreeDecisions(Aggregate):
@@ -144,8 +152,7 @@ class TreeDecisions(Aggregate):
         The tape and the view keep the entry as it is. `target`: an entry id or message id.
         """
         self._check_usable()
-        found = self.state.message(target)
-        entry_id = require_entry(self.state, target if found is None else found.entry_id).entry_id
+        entry_id = require_target(self.state, target)
         body = self._body(EditBody, meta, content=content, reason=reason)
         digest = mark_digest(body)
         identities = {"target": entry_id}

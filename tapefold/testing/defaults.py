@@ -17,7 +17,12 @@ def counted_defaults(first: int = 1) -> Defaults:
 
     `first` is the number of the first of both.
     """
-    return Defaults(_counted("session-", first), _counted("e", first), lambda: CLOCK)
+    return Defaults(
+        new_session_id=_counted("session-", first),
+        new_entry_id=_counted("e", first),
+        now=lambda: CLOCK,
+        new_incarnation=_counted("incarnation-", first),
+    )
 
 
 def _counted(prefix: str, first: int) -> Callable[[], str]:

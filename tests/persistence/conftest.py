@@ -98,7 +98,7 @@ def finish() -> Callable[[subprocess.Popen[str]], str]:
     """Wait for a process that must succeed; return what it printed."""
 
     def wait(process: subprocess.Popen[str]) -> str:
-        printed, errors = process.communicate(timeout=60)
+        printed, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
         return printed
 

@@ -300,8 +300,11 @@ def test_a_list_where_a_head_has_a_tuple_is_written_as_the_tuple():
     ],
 )
 def test_a_body_that_would_not_come_back_is_not_written(body):
-    classes = {CustomBody: CustomRecorded, MessageBody: MessageFinalized}
-    event_class: type[Event] = classes.get(type(body), Labelled)
+    classes: dict[Any, type[Event]] = {
+        CustomBody: CustomRecorded,
+        MessageBody: MessageFinalized,
+    }
+    event_class = classes.get(type(body), Labelled)
     with pytest.raises(CodecFault, match="body"):
         encode_state(event_class.make("s", 1, body))
 

@@ -1,0 +1,152 @@
+"""The laws of the aggregate, over random command sequences, some of them wrong."""
+
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+
+from tapefold import Session, TapefoldError, fold
+from tapefold.testing import MemoryTapes, Tape, counted_defaults
+from tapefold.testing.strategies import commands, families, tapes
+
+
+def run(session, steps):
+    """Run commands; what each answered, or the error that it raised."""
+    answers = []
+    for step in steps:
+        try:
+            answers.append(step(session))
+        except TapefoldError as error:
+            answers.append(error)
+    return answers
+
+
+@given(families(hostile=True, max_size=25), commands())
+def test_a_command_appends_at_the_next_positions_or_raises_and_appends_nothing(family, steps):
+    for tape in family:
+        session = tape.session()
+        for step in steps:
+            before, position = session.state.describe(), session.version
+            pending = session.pending_events
+            try:
+                step(session)
+            except TapefoldError:
+                assert session.state.describe() == before
+                assert session.pending_events == pending
+            positions = [event.position for event in session.pending_events[len(pending) :]]
+            assert positions == list(range(position + 1, session.version + 1))
+
+
+@given(families(hostile=True, max_size=25), commands())
+def test_the_state_after_commands_is_the_fold_of_the_events(family, steps):
+    for tape in family:
+        session = tape.session()
+        run(session, steps)
+        events = [*tape.events, *session.pending_events]
+        assert session.state.describe() == fold(events, tape.basis).describe()
+
+
+@given(commands())
+def test_a_session_of_commands_is_rebuilt_from_its_events_alone(steps):
+    session = Session.start("s", defaults=counted_defaults())
+    run(session, steps)
+    again = Session.from_events("s", session.pending_events)
+    assert again.state.describe() == session.state.describe()
+    assert again.version == session.version == len(session.pending_events)
+
+
+@given(commands())
+def test_commands_are_deterministic(steps):
+    one, two = (Session.start("s", defaults=counted_defaults()) for _ in range(2))
+    run(one, steps)
+    run(two, steps)
+    assert one.pending_events == two.pending_events
+
+
+@given(tapes(max_size=25), commands())
+def test_every_session_of_commands_can_be_read(tape, steps):
+    session = tape.session()
+    run(session, steps)
+    session.view(include_pending=True)
+    session.context()
+    for leaf in session.state.entries:
+        session.view(leaf)
+
+
+@given(commands())
+def test_the_same_delivery_again_is_answered_and_appends_nothing(steps):
+    """Each command is retried at once with its key, as a client does that got no answer."""
+    session = Session.start("s", defaults=counted_defaults())
+    for i, step in enumerate(steps):
+        if step.verb in ("fork", "import"):
+            continue
+        keyed = _Keyed(session, f"delivery {i}")
+        try:
+            first = step(keyed)
+        except TapefoldError:
+            continue
+        position = session.version
+        again = keyed.again()
+        assert session.version == position
+        assert (again.session_id, again.position) == (first.session_id, first.position)
+        assert not again.changed
+
+
+class _Keyed:
+    """A session on which every command is given a key; `again` repeats the last call."""
+
+    def __init__(self, session, key):
+        self._session, self._key, self._last = session, key, None
+
+    def __getattr__(self, name):
+        value = getattr(self._session, name)
+        if not callable(value):
+            return value
+
+        def call(*args, **fields):
+            self._last = (name, args, {**fields, "key": self._key})
+            return value(*args, **self._last[2])
+
+        return call
+
+    def again(self):
+        name, args, fields = self._last
+        return getattr(self._session, name)(*args, **fields)
+
+
+@given(tapes(max_size=25), commands())
+def test_a_deep_copy_of_a_session_goes_on_by_itself(tape, steps):
+    """The library copies aggregates in its cache."""
+    session = tape.session()
+    before = session.state.describe()
+    copy = deepcopy(session)
+    copy.defaults = counted_defaults(tape.made + 1)
+    run(copy, steps)
+    assert session.state.describe() == before
+    assert session.pending_events == ()
+    assert session.take_born() == []
+    run(session, steps)
+    assert session.pending_events == copy.pending_events
+
+
+@given(tapes(max_size=25), commands(max_size=12))
+def test_a_session_goes_on_from_a_folded_state_as_from_its_events(tape, steps):
+    one = tape.session()
+    two = Session.of_state(
+        tape.state(), None, defaults=counted_defaults(tape.made + 1), tapes=tape.tapes
+    )
+    run(one, steps)
+    run(two, steps)
+    assert one.pending_events == two.pending_events
+
+
+def test_a_session_without_its_tape_says_what_to_do():
+    tape = Tape()
+    tape.user("hi")
+    session = Session.from_events("s", tape.events)
+    with pytest.raises(TapefoldError, match="load_session"):
+        session.view()
+
+
+def test_an_empty_source_of_tapes_has_no_events():
+    assert list(MemoryTapes().events_at("s", [1, 2])) == []
