@@ -44,14 +44,14 @@ class Coverage:
 class AnchorDecisions(Covering, Aggregate):
     """Summaries that take the place of what lies before them, in the context only."""
 
-    def coverage(self, first_kept: str | None) -> Coverage:
-        """What the summary of a compaction from here has to cover: entry ids on the path.
+    def coverage(self, first_kept: str | None, *, under: LeafRef = LEAF) -> Coverage:
+        """What the summary of a compaction under an entry has to cover: entry ids on its path.
 
         `covered` begins with the ruling summary's entry, where there is one. Raises
         `InvalidBoundary`.
         """
         self._check_usable()
-        return self._coverage_now(first_kept)[0]
+        return self._coverage_now(first_kept, self._place(under)[0])[0]
 
     def compact(
         self,
@@ -66,12 +66,14 @@ class AnchorDecisions(Covering, Aggregate):
         model: str | None = None,
         provider: str | None = None,
         details: Any = None,
+        under: LeafRef = LEAF,
         **meta: Unpack[Meta],
     ) -> Outcome:
         """Put `summary` in the place of what lies before `first_kept` (None: nothing is kept).
 
         `expected_position`: where the tape stood when the summary was made. `how` names the
-        anchor, `compaction/<how>`. Raises `InvalidBoundary`; `StaleSummary` when a covered
+        anchor, `compaction/<how>`; `under`: the entry that it hangs under (left out: the leaf).
+        Raises `InvalidBoundary`; `StaleSummary` when a covered
         message, an edit of one, or the ruling anchor has changed since.
         """
         self._check_usable()
@@ -94,7 +96,8 @@ class AnchorDecisions(Covering, Aggregate):
         repeated = self._repeated(CompactionAnchored, meta, identities, digest)
         if repeated is not None:
             return repeated
-        coverage = self._current_coverage(first_kept, expected_position)
+        parent_id, takes_leaf = self._place(under)
+        coverage = self._current_coverage(first_kept, expected_position, parent_id)
         outcome = self._trigger(
             CompactionAnchored,
             body.model_copy(update={"covered": coverage.covered}),
@@ -102,8 +105,8 @@ class AnchorDecisions(Covering, Aggregate):
             identities,
             digest,
             entry_id=self._new_entry_id(None),
-            parent_id=self.state.leaf,
-            takes_leaf=True,
+            parent_id=parent_id,
+            takes_leaf=takes_leaf,
             name=name,
             first_kept=coverage.boundary,
             digest=digest,
@@ -117,6 +120,7 @@ class AnchorDecisions(Covering, Aggregate):
         state: Any = None,
         name: str = "manual",
         first_kept: str | None = None,
+        under: LeafRef = LEAF,
         **meta: Unpack[Meta],
     ) -> Outcome:
         """Hand the conversation on: a summary (required) and a state of the caller's.
@@ -135,7 +139,8 @@ class AnchorDecisions(Covering, Aggregate):
         repeated = self._repeated(HandoffAnchored, meta, identities, digest)
         if repeated is not None:
             return repeated
-        coverage = self._handed_over(first_kept)
+        parent_id, takes_leaf = self._place(under)
+        coverage = self._handed_over(first_kept, parent_id)
         outcome = self._trigger(
             HandoffAnchored,
             body.model_copy(update={"covered": coverage.covered}),
@@ -143,8 +148,8 @@ class AnchorDecisions(Covering, Aggregate):
             identities,
             digest,
             entry_id=self._new_entry_id(None),
-            parent_id=self.state.leaf,
-            takes_leaf=True,
+            parent_id=parent_id,
+            takes_leaf=takes_leaf,
             name=name,
             first_kept=coverage.boundary,
             digest=digest,
@@ -175,9 +180,11 @@ class AnchorDecisions(Covering, Aggregate):
 
     # -- how ---------------------------------------------------------------------------------
 
-    def _coverage_now(self, first_kept: str | None) -> tuple[Coverage, list[AnyNode]]:
+    def _coverage_now(
+        self, first_kept: str | None, leaf: str | None
+    ) -> tuple[Coverage, list[AnyNode]]:
         """The coverage, and all nodes of the kept range that lie before the boundary."""
-        nodes = path(self.state, self.state.leaf)
+        nodes = path(self.state, leaf)
         selection, rows, pairing = self._present(nodes)
         kept = {item.index for item in selection.kept}
         wanted = len(nodes)
@@ -186,7 +193,7 @@ class AnchorDecisions(Covering, Aggregate):
             found = [i for i, node in enumerate(nodes) if node.entry_id == first_kept]
             if not found:
                 raise InvalidBoundary(
-                    f"session {self.id!r}: {first_kept!r} is not on the path to the leaf; "
+                    f"session {self.id!r}: {first_kept!r} is not on the path there; "
                     "the boundary is an entry of the context"
                 )
             wanted = found[0]
@@ -213,11 +220,11 @@ class AnchorDecisions(Covering, Aggregate):
         pairing = pair(self.state, rows, True)
         return selection, {row.node.entry_id: row for row in rows}, pairing
 
-    def _handed_over(self, first_kept: str | None) -> Coverage:
+    def _handed_over(self, first_kept: str | None, leaf: str | None) -> Coverage:
         """What a hand-off covers. An empty session may be handed on, too."""
         if first_kept is not None:
-            return self.coverage(first_kept)
-        nodes = path(self.state, self.state.leaf)
+            return self._coverage_now(first_kept, leaf)[0]
+        nodes = path(self.state, leaf)
         selection, rows, pairing = self._present(nodes)
         return Coverage(None, _shown_before(selection, len(nodes), rows, pairing), False)
 
@@ -259,19 +266,21 @@ class AnchorDecisions(Covering, Aggregate):
                 at = early
         return at
 
-    def _current_coverage(self, first_kept: str | None, expected: int | None) -> Coverage:
+    def _current_coverage(
+        self, first_kept: str | None, expected: int | None, leaf: str | None
+    ) -> Coverage:
         """The coverage, if nothing that it stands on has changed after `expected`."""
         if expected is None:
-            return self.coverage(first_kept)
+            return self._coverage_now(first_kept, leaf)[0]
         if type(expected) is not int or not 0 <= expected <= self.state.position:
             raise InvalidValue(
                 f"expected_position {expected} is not on the tape of {self.id!r}, "
                 f"which ends at {self.state.position}"
             )
         since = self.state.offset + expected
-        self._check_anchors_since(first_kept, since)
+        self._check_anchors_since(first_kept, since, leaf)
         try:
-            coverage, before = self._coverage_now(first_kept)
+            coverage, before = self._coverage_now(first_kept, leaf)
         except InvalidBoundary as error:
             if self.state.leaf_moved <= since:
                 raise  # it was no better then
@@ -286,11 +295,11 @@ class AnchorDecisions(Covering, Aggregate):
                 )
         return coverage
 
-    def _check_anchors_since(self, first_kept: str | None, since: int) -> None:
+    def _check_anchors_since(self, first_kept: str | None, since: int, leaf: str | None) -> None:
         """Raise `StaleSummary` if another anchor ruled, or another path was covered, then."""
-        now = {node.entry_id for node in upwards(self.state, self.state.leaf)}
+        now = {node.entry_id for node in upwards(self.state, leaf)}
         lost = None
-        if self.state.leaf_moved > since:
+        if self.state.leaf_moved > since and leaf == self.state.leaf:
             if first_kept is None:
                 raise StaleSummary(
                     f"session {self.id!r}: the leaf was moved after the summary was made, which "
