@@ -26,17 +26,16 @@ def local_time(timestamp: Timestamp) -> datetime | None:
 
 
 def day_and_time(timestamp: Timestamp) -> str:
-    """`2026-03-02 09:10`; what is no time as it stands."""
-    return _written(timestamp, "%Y-%m-%d %H:%M")
+    """`2026-03-02 09:10`; what is no time as it stands, cut."""
+    moment = local_time(timestamp)
+    return _as_it_is(timestamp) if moment is None else moment.isoformat(" ", "minutes")[:16]
 
 
 def time_of_day(timestamp: Timestamp) -> str:
     """`09:10:04`; what is no time as it stands, cut."""
-    return _written(timestamp, "%H:%M:%S")
-
-
-def _written(timestamp: Timestamp, form: str) -> str:
     moment = local_time(timestamp)
-    if moment is None:
-        return "" if timestamp is None else str(timestamp)[:16]
-    return moment.strftime(form)
+    return _as_it_is(timestamp)[:8] if moment is None else moment.isoformat()[11:19]
+
+
+def _as_it_is(timestamp: Timestamp) -> str:
+    return "" if timestamp is None else str(timestamp)[:16]

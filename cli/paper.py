@@ -89,7 +89,11 @@ class Paper:
 
     def line(self, *parts: Part) -> None:
         """Print one line, as long as it is."""
-        self._write("".join(self._styled(part) for part in parts))
+        if self.colour:
+            self._write("".join(self._styled(part) for part in parts))
+        else:
+            texts = (part if isinstance(part, str) else part.text for part in parts)
+            self._write(visible("".join(texts)).replace("\n", " "))
 
     def cut_line(self, *parts: Part) -> None:
         """Print one line, cut at the terminal's width."""
@@ -101,9 +105,11 @@ class Paper:
         """Print text of several lines, wrapped at the terminal's width. `first`: another indent
         of the first line."""
         start = indent if first is None else first
+        code = STYLES.get(style, "") if self.colour else ""
+        before, after = (f"\x1b[{code}m", "\x1b[0m") if code else ("", "")
         for line in visible(text).split("\n"):
-            for piece in self._wrap(line, indent):
-                self._write(self._styled(start) + self._styled(Span(piece, style)))
+            for piece in (line,) if self.width is None else self._wrap(line, indent):
+                self._write(f"{start}{before}{piece}{after}" if piece else start)
                 start = indent
 
     def rule(self, *parts: Part) -> None:
@@ -154,10 +160,7 @@ class Paper:
 
     def _wrap(self, line: str, indent: str) -> Iterator[str]:
         """The pieces of one line. Linear in its length, which is data."""
-        if self.width is None:
-            yield line
-            return
-        width = max(self.width - cell_len(indent), NARROWEST // 2)
+        width = max((self.width or 0) - cell_len(indent), NARROWEST // 2)
         line = line.expandtabs(4)
         start = 0
         while len(line) - start > width or cell_len(line[start:]) > width:

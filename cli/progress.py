@@ -37,9 +37,7 @@ def import_progress(sessions: Sessions, path: str) -> Iterator[None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(one_line(Path(path).name)[:40], total=None, events=0)
 
-        def counted(
-            session_id: str, drafts: Iterable[Draft], *, expected_position: int
-        ) -> int:
+        def counted(session_id: str, drafts: Iterable[Draft], *, expected_position: int) -> int:
             position = append(session_id, drafts, expected_position=expected_position)
             progress.update(task, events=position)
             return position

@@ -162,7 +162,9 @@ class Screen:
             yield Span("summary", "mark")
             yield f"  {text}"
         else:
-            yield Span(f"{effect.role or ''} {_MESSAGE_WORDS.get(code, code)}".strip(), _tone(effect))
+            yield Span(
+                f"{effect.role or ''} {_MESSAGE_WORDS.get(code, code)}".strip(), _tone(effect)
+            )
             yield Span(f"  {effect.entry_id or ''}  {self._known(effect)}", "dim")
 
     def _call(self, effect: Effect) -> str:

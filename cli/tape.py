@@ -81,7 +81,9 @@ def _print(paper: Paper, event: Event) -> None:
     ids = head.entry_id or head.message_id or ""
     preview = first_line(preview_of(event))
     if not preview:
-        preview = first_line(str(getattr(body, "title", None) or getattr(body, "label", None) or ""))
+        preview = first_line(
+            str(getattr(body, "title", None) or getattr(body, "label", None) or "")
+        )
     paper.cut_line(
         Span(f"{event.position:>6}", "bold"),
         Span(f"  {time_of_day(event.timestamp):<8}  ", "dim"),

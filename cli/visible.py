@@ -14,9 +14,7 @@ REPLACEMENT = "\ufffd"
 
 _SURROGATES = "\ud800-\udfff"
 # 061C, 200E, 200F, 202A-202E, 2066-2069: direction of text. 2028, 2029: line separators.
-_HIDDEN = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069" + _SURROGATES
-)
+_HIDDEN = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069" + _SURROGATES
 _ANY = re.compile(f"[{_HIDDEN}]")
 _LONE = re.compile(f"[{_SURROGATES}]")
 

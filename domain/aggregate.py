@@ -326,9 +326,8 @@ class Aggregate:
         if isinstance(under, CurrentLeaf):
             return self.state.leaf, True
         parent: str | None = None
+        place_said(under)
         if under is not None:
-            if not isinstance(under, str):
-                raise InvalidValue("under= takes an entry id, None for the root, or nothing")
             parent = entry_of(require_node(self.state, under))
         return parent, parent == self.state.leaf
 
@@ -377,6 +376,15 @@ class Aggregate:
             self._append(draft.event, draft.head, draft.body)
         self._worthy = True
         return Outcome(self.id, self.state.position, self.state.leaf)
+
+
+def place_said(under: LeafRef) -> Any:
+    """The place that the caller gave, as one of a delivery's identities. Raises `InvalidValue`."""
+    if isinstance(under, CurrentLeaf):
+        return "leaf"
+    if under is not None and not isinstance(under, str):
+        raise InvalidValue("under= takes an entry id, None for the root, or nothing")
+    return [under]
 
 
 def _check_key(key: object) -> None:

@@ -27,7 +27,8 @@ def _defaults(cls: type[Block]) -> tuple[tuple[str, Any], ...]:
 class Block(BaseModel):
     """Base of the blocks."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when first needed, as in bodies.py.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     TYPE: ClassVar[str] = ""
 
     extra: JsonObject = Field(default_factory=dict)

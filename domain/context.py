@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .calls import DUPLICATE
-from .content import Content, TextBlock, ToolCallBlock, content_json, load_content, plain_text
+from .carried import carried
+from .content import Content, TextBlock, ToolCallBlock, content_json, plain_text
 from .jsonvalues import sha256_hex
 from .nodes import BRANCH_SUMMARY, CONTEXT_EDIT, HANDOFF, MESSAGE
-from .normalise import bash_details, model_content, provider_role
+from .normalise import bash_details, each_call_once, model_content, provider_role
 from .order import sort_rows
 from .policies import Policy, policy_named
 from .selection import Selection, select
@@ -195,16 +196,20 @@ class _Builder:
             self.rows.append(
                 Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
             )
-        told = body.kept if isinstance(body.kept, list) else ()
-        for kept in (row for row in told if isinstance(row, dict)):
+        for told in carried(body.kept):
+            if told.made_up:
+                self._interrupted(told.call_id)
+                continue
             self.rows.append(
                 Row(
                     MESSAGE,
                     item.entry_id,
-                    provider_role(str(kept.get("role", "user"))),
-                    load_content(kept.get("content", ())),
+                    told.role,
+                    told.content,
                     session_id,
                     position,
+                    call_id=told.call_id,
+                    is_error=told.is_error,
                     reason="kept_in_anchor",
                 )
             )
@@ -239,7 +244,7 @@ class _Builder:
         if not content and not facts:
             self._exclude(message, reason or "empty")
             return
-        blocks = list(_each_call_once(content))
+        blocks = list(each_call_once(content))
         blocks.extend(
             ToolCallBlock.model_construct(
                 call_id=c.call_id, name=c.name or "unknown", arguments=c.arguments
@@ -268,7 +273,7 @@ class _Builder:
         known = {call.call_id: call for call in message.calls}
         return [
             known.get(b.call_id) or Call(b.call_id, b.name, b.arguments, "pending", None, True)
-            for b in _each_call_once(content)
+            for b in each_call_once(content)
             if isinstance(b, ToolCallBlock)
         ]
 
@@ -276,7 +281,7 @@ class _Builder:
         self.called.add((message.message_id, call.call_id))
         result = call.result
         if result is None:
-            self._interrupted(call)
+            self._interrupted(call.call_id)
             return
         if result.message_id is None:
             self.rows.append(
@@ -298,7 +303,7 @@ class _Builder:
         content = self._edited(row.entry_id, row.seq, row.content)
         if content is None:
             self._exclude(row, "edited_out")
-            self._interrupted(call)
+            self._interrupted(call.call_id)
             return
         self.rows.append(
             Row(
@@ -315,7 +320,7 @@ class _Builder:
             )
         )
 
-    def _interrupted(self, call: Call) -> None:
+    def _interrupted(self, call_id: str | None) -> None:
         text = TextBlock.model_construct(text=INTERRUPTED)
         self.rows.append(
             Row(
@@ -323,7 +328,7 @@ class _Builder:
                 None,
                 "tool_result",
                 (text,),
-                call_id=call.call_id,
+                call_id=call_id,
                 is_error=True,
                 reason=INTERRUPTED,
             )
@@ -378,19 +383,6 @@ class _Builder:
                     tuple(stale),
                 )
             )
-
-
-def _each_call_once(content: Content) -> Content:
-    """Call ids identify a call inside its message: the first block of an id is the call."""
-    seen: set[str] = set()
-    blocks = []
-    for block in content:
-        if isinstance(block, ToolCallBlock):
-            if block.call_id in seen:
-                continue
-            seen.add(block.call_id)
-        blocks.append(block)
-    return tuple(blocks)
 
 
 def _order_key(item: Item) -> tuple[int, str] | None:

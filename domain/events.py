@@ -40,6 +40,14 @@ from .heads import Head, Timestamp
 TOPIC_PREFIX: Final = "tapefold."
 
 
+def is_ours(topic: str) -> bool:
+    """Whether a topic is one of tapefold's events, known to this release or not.
+
+    Topics with a colon are import paths, also of a host's module `tapefold.something:Class`.
+    """
+    return topic.startswith(TOPIC_PREFIX) and ":" not in topic
+
+
 class Event:
     """One event of a tape. `originator_id` and `originator_version` are the library's names."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from .errors import BasisMissing, InvalidValue, OutOfOrder
-from .heads import DROPPED_RANK, FINAL_RANK, PENDING_RANK, Head, Origin, fact_rank
+from .heads import DROPPED_RANK, FINAL_RANK, Head, Origin, fact_rank
 from .layers import Layers
 from .nodes import (
     ANCHORS,
@@ -351,7 +351,7 @@ def _later_version(
         pending = None if old.struck else old.pending
         if rank == FINAL_RANK:
             final = version
-        elif rank == PENDING_RANK:
+        else:
             pending = version
         new = MessageState(node.entry_id, final, pending, version, False, version.seq, held)
     _keep(state, node, new)

@@ -31,6 +31,15 @@ def model_content(
     if message.role == "bash_execution":
         return (TextBlock.model_construct(text=bash_text(message.body, content)),), None
     foreign = message.role == "assistant" and _is_foreign(message.body, settings)
+    kept = sent_blocks(message.role, content, foreign)
+    if kept:
+        return kept, None
+    reasoning = any(isinstance(block, ThinkingBlock) for block in content)
+    return (), "reasoning_only" if reasoning else "empty"
+
+
+def sent_blocks(role: str, content: Content, foreign: bool = False) -> Content:
+    """The blocks that a provider accepts of a message; `foreign`: another model wrote it."""
     kept: list[Block] = []
     for block in content:
         if isinstance(block, TextBlock):
@@ -40,16 +49,26 @@ def model_content(
             hollow = not block.thinking.strip() and not block.signature
             if not hollow and not foreign:
                 kept.append(block)
-        elif isinstance(block, ToolCallBlock) and message.role != "assistant":
+        elif isinstance(block, ToolCallBlock) and role != "assistant":
             continue
         else:
             kept.append(block)
-    if kept and all(isinstance(block, ThinkingBlock) for block in kept):
-        kept = []
-    if kept:
-        return tuple(kept), None
-    reasoning = any(isinstance(block, ThinkingBlock) for block in content)
-    return (), "reasoning_only" if reasoning else "empty"
+    if all(isinstance(block, ThinkingBlock) for block in kept):
+        return ()
+    return tuple(kept)
+
+
+def each_call_once(content: Content) -> Content:
+    """Call ids identify a call inside its message: the first block of an id is the call."""
+    seen: set[str] = set()
+    blocks = []
+    for block in content:
+        if isinstance(block, ToolCallBlock):
+            if block.call_id in seen:
+                continue
+            seen.add(block.call_id)
+        blocks.append(block)
+    return tuple(blocks)
 
 
 def _is_foreign(body: Any, settings: Settings) -> bool:

@@ -170,8 +170,10 @@ def _without_header(
         identity.problems.append(
             ("header_missing", f"read as Pi version {VERSION}; the session is {session_id}")
         )
-    else:
-        identity.directory = _tau_directory(source)
+    elif line.value.get("type") == "session_info":
+        # Only the first record counts: what comes later may not be there yet.
+        directory = line.value.get("cwd")
+        identity.directory = directory if isinstance(directory, str) else None
     return identity
 
 
@@ -188,15 +190,6 @@ def _inferred_id(form: RecordFormat, source: Source, records: Iterator[Line]) ->
             made.update(chunk)
             left -= len(chunk)
     return f"import:{made.hexdigest()}"
-
-
-def _tau_directory(source: Source) -> str | None:
-    """The directory that the first session_info names; it is the file's first line, normally."""
-    for line in _records(source):
-        if line.value.get("type") == "session_info":
-            directory = line.value.get("cwd")
-            return directory if isinstance(directory, str) else None
-    return None
 
 
 __all__ = ["Identity", "form_of", "identify"]

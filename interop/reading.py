@@ -20,7 +20,7 @@ from .errors import SourceChanged
 from .line import BLANK, GLUED, TORN, Line
 from .lines import LineReader
 from .making import make
-from .messages import take
+from .messages import Taken, take
 from .outlines import Outline, Place
 from .placing import Ids, Placer, is_node
 from .raw import raw_text, record_digest, unreadable
@@ -210,11 +210,7 @@ class SessionReading:
             place.first_kept = found.ids[rows[0]]
             return
         taken = [take(message) for message in tail]
-        place.kept = [
-            {"role": t.role, "content": content_json(t.values.get("content", ()))}
-            for t in taken
-            if t is not None
-        ]
+        place.kept = [_kept_message(t) for t in taken if t is not None]
         self._say(line, "tail_differs", f"{len(tail)} messages")
 
     def _message_at(self, found: Survey, row: int) -> Any:
@@ -284,3 +280,14 @@ class SessionReading:
 
 def _silent(reason: str, detail: str) -> None:
     """Takes no note: the same is said when the record is placed."""
+
+
+def _kept_message(taken: Taken) -> dict[str, Any]:
+    """A message that a compaction carries, as an anchor's body keeps it."""
+    content = content_json(taken.values.get("content", ()))
+    kept: dict[str, Any] = {"role": taken.role, "content": content}
+    if taken.role == "tool_result" and taken.call_ids:
+        kept["call_id"] = taken.call_ids[0]
+        if taken.values.get("is_error"):
+            kept["is_error"] = True
+    return kept

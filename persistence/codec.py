@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from operator import attrgetter
 from typing import Any, Final, get_type_hints
 
 import msgspec
@@ -61,6 +62,7 @@ def _struct(cls: type[Any], strict: bool, **other: Any) -> type[Any]:
             for f in fields(cls)
         ],
         forbid_unknown_fields=strict,
+        omit_defaults=True,
         gc=False,
     )
 
@@ -73,6 +75,8 @@ _read_known_head = msgspec.json.Decoder(
     _struct(Head, strict=True, origin=_struct(Origin, strict=True) | None)
 ).decode
 _values: Callable[[Any], tuple[Any, ...]] = msgspec.structs.astuple
+_values_of_head = attrgetter(*(f.name for f in fields(Head)))
+_write = msgspec.json.Encoder().encode
 
 
 def decode_head(text: bytes) -> Head:
@@ -160,18 +164,17 @@ def _encode_head(event: Event) -> bytes:
     if head.kind != event.KIND:
         raise CodecFault(f"its head is of kind {head.kind!r}, its class of {event.KIND!r}")
     try:
-        stored = head.to_json()
-    except AttributeError as error:
-        raise CodecFault(f"head: its origin is none: {error}") from None
-    try:
         # The fast codec turns NaN into null, and dates into text: hence the comparison.
-        text: bytes = msgspec.json.encode(stored)
-        if decode_head(text) == head:
-            return text
-    except (ValueError, TypeError, RecursionError):  # a lone surrogate, a huge integer
+        struct = _HeadStruct(*_values_of_head(head))
+        fast: bytes = _write(struct)
+        if _read_head(fast) == struct:
+            return fast
+    except (ValueError, TypeError, RecursionError, OverflowError):  # a lone surrogate, say
         pass
     try:
-        text = dump(stored)
+        text = dump(head.to_json())
+    except AttributeError as error:
+        raise CodecFault(f"head: its origin is none: {error}") from None
     except JsonFault as error:
         raise CodecFault(f"head: {error}") from None
     decode_head(text)
@@ -182,13 +185,14 @@ def _encode_body(event: Event) -> bytes:
     body = event.body
     if type(body) is not event.BODY:
         raise CodecFault(f"its body is a {type(body).__name__}, not a {event.BODY.__name__}")
+    value = event.stored_body
     try:
-        value = body.to_json()
-    except (AttributeError, KeyError, TypeError) as error:  # it was made without validation
+        if value is None:
+            # An importer may have made the body without validation.
+            value = body.to_json()
+            check_body(event.BODY, value)
+        return dump(value)
+    except (AttributeError, KeyError, TypeError) as error:
         raise CodecFault(f"body: it lacks a part: {error}") from None
-    try:
-        text = dump(value)
-        check_body(event.BODY, value)
     except (JsonFault, ShapeFault) as error:
         raise CodecFault(f"body: {error}") from None
-    return text

@@ -95,6 +95,22 @@ class PositionTaken(TapefoldError, IntegrityError):
         )
 
 
+class PositionSkipped(TapefoldError, IntegrityError):
+    """The event would leave a gap: the position before it is not on the tape. Nothing was written.
+
+    So it comes from an instance that is ahead of its tape, since a save of it has failed.
+    """
+
+    def __init__(self, session_id: UUID | str, position: int) -> None:
+        self.originator_id = session_id
+        self.originator_version = position
+        super().__init__(
+            f"session {str(session_id)!r}: the tape has no position {position - 1} that position "
+            f"{position} could follow; an earlier save of this instance has failed, so load the "
+            "session again and decide anew"
+        )
+
+
 class StoreSettingsRefused(TapefoldError, InfrastructureFactoryError, OSError):
     """A setting of the store is missing or cannot be used. (OSError, as the library's own.)"""
 

@@ -15,7 +15,7 @@ from eventsourcing.persistence import Cipher, Compressor, Mapper, StoredEvent, T
 from eventsourcing.utils import TopicError, resolve_topic
 
 from tapefold.domain.bodies import BodyBase
-from tapefold.domain.events import TOPIC_PREFIX, TOPICS, Event
+from tapefold.domain.events import TOPICS, Event, is_ours
 from tapefold.domain.heads import Head
 
 from .body_reader import ShapeFault, read_body
@@ -120,8 +120,7 @@ class TapeMapper(Mapper[TAggregateID]):
             raise UnreadableEvent(topic, session_id, position, str(fault)) from fault
 
     def _foreign_event(self, stored: StoredEvent) -> DomainEventProtocol[TAggregateID]:
-        # Topics with a colon are import paths, also of a host's module tapefold.something:Class.
-        if stored.topic.startswith(TOPIC_PREFIX) and ":" not in stored.topic:
+        if is_ours(stored.topic):
             try:
                 known = isinstance(resolve_topic(stored.topic), type)
             except TopicError:

@@ -82,6 +82,11 @@ def is_taken(error: sqlite3.Error) -> bool:
     )
 
 
+def is_missing(error: sqlite3.Error) -> bool:
+    """Tell whether a column that must have a value got none."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_NOTNULL
+
+
 def translate(error: BaseException, address: StoreAddress, *, at_commit: bool = False) -> Exception:
     """Return the typed error for what the driver raised; the caller raises it `from` the cause.
 

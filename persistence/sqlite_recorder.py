@@ -15,10 +15,11 @@ from eventsourcing.persistence import (
 )
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore
 
-from tapefold.persistence.errors import PositionTaken
+from tapefold.domain.events import is_ours
+from tapefold.persistence.errors import PositionSkipped, PositionTaken
 from tapefold.persistence.sqlite_connection import Row, StoreCursor
 from tapefold.persistence.sqlite_datastore import TapeDatastore
-from tapefold.persistence.sqlite_errors import DriverError, is_taken, translate
+from tapefold.persistence.sqlite_errors import DriverError, is_missing, is_taken, translate
 from tapefold.persistence.sqlite_schema import (
     META_INSERT,
     META_STATEMENT,
@@ -57,6 +58,14 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         self.insert_events_statement = (
             f"INSERT INTO {table} (originator_id, originator_version, topic, state) "
             "VALUES (?,?,?,?)"
+        )
+        # As well, but a position above 1 must follow one that is there. If it does not, CASE gives
+        # NULL, which the column refuses: one statement, since two are slower.
+        self._insert_next_statement = (
+            f"INSERT INTO {table} (originator_id, originator_version, topic, state) "
+            "VALUES (?1, ?2, ?3, CASE WHEN ?2 = 1 OR EXISTS "
+            f"(SELECT 1 FROM {table} WHERE originator_id = ?1 AND originator_version = ?2 - 1) "
+            "THEN ?4 END)"
         )
         self.select_max_notification_id_statement = f"SELECT MAX(id) FROM {table}"
         self._log_uuid: str | None = None
@@ -105,7 +114,7 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
     def _insert_events(
         self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], **_: Any
     ) -> Sequence[int] | None:
-        """Append; return the ids. Raises PositionTaken, an IntegrityError of the library.
+        """Append; return the ids. Raises PositionTaken, PositionSkipped, both IntegrityErrors.
 
         The keyword arguments of `Application.save()` arrive here: the place where a subclass
         writes more rows in the same transaction.
@@ -113,27 +122,33 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         ids: list[int] = []
         insert = c.sqlite_cursor.execute
         for event in stored_events:
-            row = (
-                as_text(event.originator_id),
-                event.originator_version,
-                event.topic,
-                event.state,
-            )
+            originator_id, topic = as_text(event.originator_id), event.topic
+            follows = isinstance(topic, str) and is_ours(topic)
             try:
-                insert(self.insert_events_statement, row)
+                insert(
+                    self._insert_next_statement if follows else self.insert_events_statement,
+                    (originator_id, event.originator_version, topic, event.state),
+                )
             except DriverError as error:
-                if isinstance(error, sqlite3.Error) and is_taken(error):
-                    raise PositionTaken(event.originator_id, event.originator_version) from error
-                raise translate(error, self.datastore.address) from error
+                raise self._refusal(error, event, follows) from error
             ids.append(c.lastrowid)
         return ids
+
+    def _refusal(self, error: BaseException, event: StoredEvent, follows: bool) -> Exception:
+        if isinstance(error, sqlite3.Error):
+            if is_taken(error):
+                return PositionTaken(event.originator_id, event.originator_version)
+            if follows and is_missing(error) and event.state is not None:
+                return PositionSkipped(event.originator_id, event.originator_version)
+        return translate(error, self.datastore.address)
 
     def insert_events(
         self, stored_events: Sequence[StoredEvent], **kwargs: Any
     ) -> Sequence[int] | None:
         """Append events, all or none; return their ids. They are on the disk then.
 
-        Raises PositionTaken (an IntegrityError of the library), StoreBusy, StoreNotWritable.
+        Raises PositionTaken and PositionSkipped (IntegrityErrors of the library), StoreBusy,
+        StoreNotWritable.
         """
         with self.writing() as transaction:
             return transaction.insert_events(stored_events, **kwargs)

@@ -9,7 +9,7 @@ from typing import Any
 from eventsourcing.persistence import StoredEvent
 
 from .domain.errors import TapefoldError
-from .domain.events import TOPIC_PREFIX, Event
+from .domain.events import Event, is_ours
 from .domain.heads import Head, Timestamp
 
 RANGE_FACTOR = 4
@@ -44,7 +44,7 @@ class StoreTapes:
     def first_head(self, session_id: str) -> Head | None:
         """The head at position 1; None where there is no tape, or a tape of somebody else's."""
         for position, topic, state in self._recorder.iter_events(session_id, gt=0, lte=1):
-            if topic.startswith(TOPIC_PREFIX):
+            if is_ours(topic):
                 head: Head = self._mapper.head_of(topic, state, session_id, position)
                 return head
         return None
@@ -81,7 +81,7 @@ class StoreTapes:
         found = [
             Stream(row.originator_id, row.last_version, row.first_id, row.last_id)
             for row in self._recorder.streams()
-            if row.first_topic.startswith(TOPIC_PREFIX)
+            if is_ours(row.first_topic)
         ]
         return sorted(found, key=lambda stream: -stream.last_id)
 

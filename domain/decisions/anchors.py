@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from ..aggregate import Aggregate, Meta
+from ..aggregate import Aggregate, Meta, place_said
 from ..bodies import AnchorBody
 from ..calls import Pairing, PairRow, pair, pair_row
 from ..digests import mark_digest
@@ -92,7 +92,7 @@ class AnchorDecisions(Covering, Aggregate):
             details=details,
         )
         digest = mark_digest(body)
-        identities = {"first_kept": first_kept, "name": name}
+        identities = {"first_kept": first_kept, "name": name, "under": place_said(under)}
         repeated = self._repeated(CompactionAnchored, meta, identities, digest)
         if repeated is not None:
             return repeated
@@ -135,7 +135,7 @@ class AnchorDecisions(Covering, Aggregate):
         name = _anchor_name(HANDOFF_PREFIXES, name)
         body = self._body(AnchorBody, meta, summary=summary.strip(), state=state)
         digest = mark_digest(body)
-        identities = {"name": name, "first_kept": first_kept}
+        identities = {"first_kept": first_kept, "name": name, "under": place_said(under)}
         repeated = self._repeated(HandoffAnchored, meta, identities, digest)
         if repeated is not None:
             return repeated
@@ -162,7 +162,8 @@ class AnchorDecisions(Covering, Aggregate):
         """No anchor before it on the path rules any more: the context is whole again."""
         self._check_usable()
         body = self._body(AnchorBody, meta, reason=reason)
-        repeated = self._repeated(SummaryReset, meta, {}, "reset")
+        identities = {"under": place_said(under)}
+        repeated = self._repeated(SummaryReset, meta, identities, "reset")
         if repeated is not None:
             return repeated
         parent_id, takes_leaf = self._place(under)
@@ -170,7 +171,7 @@ class AnchorDecisions(Covering, Aggregate):
             SummaryReset,
             body,
             meta,
-            {},
+            identities,
             "reset",
             entry_id=self._new_entry_id(None),
             parent_id=parent_id,

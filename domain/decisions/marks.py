@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from ..aggregate import Aggregate, Meta
+from ..aggregate import Aggregate, Meta, place_said
 from ..bodies import (
     BodyBase,
     CustomBody,
@@ -129,7 +129,8 @@ class MarkDecisions(Aggregate):
 
     def _setting(self, event: type[Event], body: BodyBase, under: LeafRef, meta: Meta) -> Outcome:
         digest = mark_digest(body)
-        repeated = self._repeated(event, meta, {}, digest)
+        identities = {"under": place_said(under)}
+        repeated = self._repeated(event, meta, identities, digest)
         if repeated is not None:
             return repeated
         parent_id, takes_leaf = self._place(under)
@@ -137,7 +138,7 @@ class MarkDecisions(Aggregate):
             event,
             body,
             meta,
-            {},
+            identities,
             digest,
             entry_id=self._new_entry_id(None),
             parent_id=parent_id,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from ..aggregate import Aggregate, Meta
+from ..aggregate import Aggregate, Meta, place_said
 from ..bodies import BodyBase, MessageBody, RetractionBody
 from ..content import ContentLike, call_ids
 from ..digests import mark_digest, message_digest
@@ -58,7 +58,7 @@ class _Asked:
         return {
             "message_id": self.message_id,
             "entry_id": self.entry_id,
-            "under": "leaf" if self.under_left_out else [self.under],
+            "under": place_said(self.under),
         }
 
     def digest(self, order_seq: int | None) -> str:

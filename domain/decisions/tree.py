@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
-from ..aggregate import Aggregate, Meta
+from ..aggregate import Aggregate, Meta, place_said
 from ..bodies import BranchSummaryBody, EditBody, LeafBody
 from ..content import ContentLike, plain_text
 from ..digests import mark_digest
@@ -120,7 +120,7 @@ class TreeDecisions(Aggregate):
             details=details,
         )
         digest = mark_digest(body)
-        identities = {"entry_id": entry_id, "left": tip}
+        identities = {"entry_id": entry_id, "left": tip, "under": place_said(under)}
         repeated = self._repeated(BranchSummarized, meta, identities, digest)
         if repeated is not None:
             return repeated
@@ -155,7 +155,7 @@ class TreeDecisions(Aggregate):
         entry_id = require_target(self.state, target)
         body = self._body(EditBody, meta, content=content, reason=reason)
         digest = mark_digest(body)
-        identities = {"target": entry_id}
+        identities = {"target": entry_id, "under": place_said(under)}
         repeated = self._repeated(ContextEdited, meta, identities, digest)
         if repeated is not None:
             return repeated

@@ -35,6 +35,8 @@ class Hand:
     messages: list[str] = field(default_factory=list)
     callers: list[str] = field(default_factory=list)
     hostile: bool = False
+    stands_for: dict[str, str] = field(default_factory=dict)
+    """The entry that a mark with a node of its own stands for."""
 
     def child(self, tape: Tape) -> Hand:
         """The hand of a fork: it knows the ids that the fork inherits."""
@@ -44,7 +46,7 @@ class Hand:
         entries = [e for e in self.entries if e in basis.entries]
         messages = [m for m in self.messages if tape.role_of(m) is not None]
         callers = [m for m in self.callers if tape.role_of(m) is not None]
-        return Hand(tape, entries, messages, callers, self.hostile)
+        return Hand(tape, entries, messages, callers, self.hostile, dict(self.stands_for))
 
     def under(self, n: int) -> LeafRef:
         """Mostly the leaf; sometimes any entry, or the root."""
@@ -190,8 +192,10 @@ def _mark(hand: Hand, a: int, b: int, c: int) -> None:
     if c % 3 == 0 and hand.entries:
         target = pick(hand.entries, a)
         mark_id = tape.new_id()
-        tape.usage(a, entry_id=mark_id, parent_id=target, stands_for=target)
+        entry_id = hand.stands_for.get(target, target)
+        tape.usage(a, entry_id=mark_id, parent_id=target, stands_for=entry_id)
         hand.entries.append(mark_id)
+        hand.stands_for[mark_id] = entry_id
         return
     pick(
         (
@@ -254,7 +258,10 @@ def scribble(
     for verb, a, b, c in strokes:
         if verb == "fork":
             at = None if c % 2 else 1 + a % hand.tape.position
-            leaf = pick(hand.entries, b) if at is None and b % 3 == 0 and hand.entries else LEAF
+            leaf: LeafRef = LEAF
+            if at is None and b % 3 == 0 and hand.entries:
+                entry_id = pick(hand.entries, b)
+                leaf = hand.stands_for.get(entry_id, entry_id)
             hand = hand.child(hand.tape.fork(f"{session_id}{len(hands)}", at=at, leaf=leaf))
             hands.append(hand)
         elif verb == "turn":

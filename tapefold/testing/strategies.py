@@ -10,6 +10,7 @@ def test_a_view_can_be_built(tape):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -17,8 +18,6 @@ from hypothesis import strategies as st
 from .commanding import COMMANDS, Step
 from .scribbling import VERBS, Stroke, scribble
 from .tape import Tape
-
-_NUMBERS = st.integers(min_value=0, max_value=255)
 
 # Messages and what happens to them come up more often than marks that touch nothing.
 _OFTEN = ("user", "assistant", "result", "version", "retract", "call_fact", "result_fact")
@@ -33,12 +32,19 @@ def _lists(items: st.SearchStrategy[T], max_size: int) -> st.SearchStrategy[list
     return st.one_of(st.lists(items, max_size=max_size), long)
 
 
+def _steps(make: Callable[..., T], verbs: Sequence[str]) -> st.SearchStrategy[T]:
+    """A verb and three numbers below 64, out of one draw: drawing is what random tapes cost."""
+
+    def step(n: int) -> T:
+        n, verb = divmod(n, len(verbs))
+        return make(verbs[verb], n % 64, n // 64 % 64, n // 4096)
+
+    return st.integers(0, len(verbs) * 64**3 - 1).map(step)
+
+
 def strokes(*verbs: str, max_size: int = 40) -> st.SearchStrategy[list[Stroke]]:
     """Lists of strokes for `scribble`; left out: all verbs, without forks."""
-    chosen = verbs or (*_OFTEN, *VERBS)
-    return _lists(
-        st.builds(Stroke, st.sampled_from(chosen), _NUMBERS, _NUMBERS, _NUMBERS), max_size
-    )
+    return _lists(_steps(Stroke, verbs or (*_OFTEN, *VERBS)), max_size)
 
 
 def tapes(*verbs: str, max_size: int = 40, hostile: bool = False) -> st.SearchStrategy[Tape]:
@@ -61,4 +67,4 @@ def commands(*verbs: str, max_size: int = 30) -> st.SearchStrategy[list[Step]]:
     """Random command sequences, in any order, some of them wrong: unknown entries, ids that are
     taken, keys that are used again, stale positions. Each is a callable on a session."""
     chosen = verbs or ("user", "assistant", "result", "revise", "retract", *COMMANDS)
-    return _lists(st.builds(Step, st.sampled_from(chosen), _NUMBERS, _NUMBERS, _NUMBERS), max_size)
+    return _lists(_steps(Step, chosen), max_size)

@@ -16,6 +16,11 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tapefold import State
+from tapefold.domain.calls import pair, pair_row
+from tapefold.domain.heads import Head
+from tapefold.domain.nodes import MessageNode
+from tapefold.domain.tree import path
 from tapefold.testing import Tape
 
 
@@ -161,13 +166,26 @@ def test_a_real_result_that_comes_late_takes_the_place_of_the_interruption():
 
 
 def test_twenty_thousand_calls_of_one_id_are_paired_in_linear_work():
-    """Each result is looked at a few times, not once for every call."""
-    tape = Tape()
-    n = 10_000
-    for turn in range(n):
-        tape.assistant("", calls=["c"], id=f"a{turn}")
-    for turn in range(n):
-        tape.result("c", id=f"r{turn}")
-    found = paired(tape.view())
+    """Each result is looked at a few times, not once for every call. All results come last, so
+    that every call looks beyond its own place."""
+    n = 20_000
+    state = State("s")
+    state.apply_head(1, Head("session_started"))
+    for i in range(2 * n):
+        parent = f"e{i - 1}" if i else None
+        head = Head(
+            "message_finalized",
+            entry_id=f"e{i}",
+            parent_id=parent,
+            takes_leaf=True,
+            message_id=f"e{i}",
+            role="assistant" if i < n else "tool_result",
+            status="sent",
+            call_ids=("c",),
+        )
+        state.apply_head(i + 2, head)
+    nodes = path(state, state.leaf)
+    rows = [pair_row(state, node, False) for node in nodes if isinstance(node, MessageNode)]
+    found = pair(state, rows).results
     assert len(found) == n
-    assert len(set(found.values())) == n
+    assert len({result.message_id for result in found.values()}) == n

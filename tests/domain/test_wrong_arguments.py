@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ WRONG = [
     datetime(2026, 1, 1, tzinfo=UTC),
 ]
 
-RIGHT = {
+RIGHT: dict[str, dict[str, Any]] = {
     "finalize": {"role": "user", "content": "x"},
     "draft": {"role": "assistant", "content": "x"},
     "revise": {"message_id": "q", "content": "y"},
@@ -84,7 +85,7 @@ FURTHER = {
 META = "key timestamp source actor extra"
 
 
-def session():
+def written():
     tape = Tape()
     tape.user("q", id="q")
     tape.assistant("a", id="a", calls=["c1"])
@@ -92,7 +93,15 @@ def session():
     tape.draft("d", id="d")
     tape.user("struck", id="struck")
     tape.retract("struck")
-    return tape.session(defaults=counted_defaults(50))
+    return tape
+
+
+TAPE = written()
+BEFORE = TAPE.state().describe()
+
+
+def session():
+    return TAPE.session(defaults=counted_defaults(50))
 
 
 def cases():
@@ -111,12 +120,11 @@ def test_a_wrong_argument_is_refused_in_words_or_stored(command, name):
             answers = {"role": "tool_result", "for_call": "c1", "for_message_id": "a"}
             arguments = {"content": "x", **answers, name: value}
         one = session()
-        before = one.state.describe()
         if _succeeds(partial(getattr(one, command), **arguments)):
             for event in one.pending_events:
                 json.dumps([event.head.to_json(), event.body.to_json()])
         else:
-            assert one.state.describe() == before
+            assert one.state.describe() == BEFORE
             assert one.pending_events == ()
 
 
@@ -132,7 +140,8 @@ def _succeeds(command):
 def test_a_wrong_argument_of_start_is_refused_in_words_or_stored(name):
     for value in WRONG:
         try:
-            one = Session.start(**{"session_id": "s", name: value})
+            arguments: dict[str, Any] = {"session_id": "s", name: value}
+            one = Session.start(**arguments)
         except TapefoldError:
             continue
         (event,) = one.pending_events

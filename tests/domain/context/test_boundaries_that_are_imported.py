@@ -177,3 +177,47 @@ def test_messages_that_a_summary_carries_in_itself_follow_it():
         "assistant: Cut.",
         "user: Next?",
     ]
+
+
+def carries(*messages):
+    tape = Tape()
+    tape.user("Wood?", id="u1")
+    tape.compact("S", id="k", kept=list(messages))
+    return tape.context()
+
+
+def text(role, words, **fields):
+    return {"role": role, "content": [{"type": "text", "text": words}], **fields}
+
+
+def call(call_id):
+    block = {"type": "tool_call", "call_id": call_id, "name": "saw"}
+    return {"role": "assistant", "content": [block]}
+
+
+def test_calls_and_results_that_a_summary_carries_are_paired():
+    context = carries(
+        call("1"),
+        text("user", "So?"),
+        text("tool_result", "sawn", call_id="1", is_error=True),
+        text("tool_result", "stray", call_id="9"),
+        call("2"),
+    )
+    assert said(context) == [
+        "summary: S",
+        "assistant: saw(1)",
+        "tool_result: sawn",
+        "user: So?",
+        "assistant: saw(2)",
+        "synthetic: interrupted",
+    ]
+    assert (context.rows[2].call_id, context.rows[2].is_error) == ("1", True)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [7, "text", [], None, {}, {"role": None}, {"role": "tool_result"}, text("user", " ")],
+    ids=str,
+)
+def test_what_is_no_message_among_those_that_a_summary_carries_is_passed_over(odd):
+    assert said(carries(odd, text("user", "Next?"))) == ["summary: S", "user: Next?"]

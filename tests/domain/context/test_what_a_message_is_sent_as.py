@@ -2,7 +2,7 @@
 
 import pytest
 
-from tapefold.domain.content import content_json
+from tapefold.domain.content import content_json, plain_text
 from tapefold.testing import Tape, said
 
 THOUGHT = {"type": "thinking", "thinking": "Oak?", "signature": "sig"}
@@ -166,7 +166,7 @@ def test_a_draft_is_not_sent():
 def bash(output="", **details):
     tape = Tape()
     tape.message("bash_execution", output, details=details)
-    return [row.content[0].text for row in tape.context().rows]
+    return [plain_text(row.content) for row in tape.context().rows]
 
 
 def test_a_shell_command_is_told_with_its_output():

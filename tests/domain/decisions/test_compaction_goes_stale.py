@@ -97,6 +97,13 @@ def test_an_anchor_that_rules_no_longer_makes_it_stale():
     summed.move_leaf("u3").when(late("a2", 9)).then_raises(StaleSummary)
 
 
+def test_keeping_nothing_is_about_the_path_that_it_was_made_on():
+    """All of another path would be hidden behind the summary of this one."""
+    aside = talk().user("Beech?", id="side", under="u1").move_leaf("side")
+    aside.when(late(None, 8)).then_raises(StaleSummary, "leaf was moved")
+    aside.when(late(None, 9)).then("compaction_anchored")
+
+
 def test_a_boundary_that_left_the_path_makes_it_stale():
     talk().move_leaf("a1").when(late()).then_raises(StaleSummary, "path")
 

@@ -14,7 +14,7 @@ from tapefold.testing import given
 
 
 def nested(depth):
-    value = "core"
+    value: object = "core"
     for _ in range(depth):
         value = [value]
     return value

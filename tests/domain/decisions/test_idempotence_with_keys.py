@@ -3,6 +3,7 @@
 import pytest
 
 from tapefold.domain.errors import InvalidValue, ProvenanceConflict
+from tapefold.domain.tree import LEAF
 from tapefold.testing import given
 
 SAID = [
@@ -142,6 +143,27 @@ OTHERWISE = [
         id="edit",
     ),
 ]
+
+
+PLACED = {
+    "draft": lambda s, **how: s.draft("assistant", "Oak", **how),
+    "compact": lambda s, **how: s.compact("S", first_kept="a1", **how),
+    "hand off": lambda s, **how: s.hand_off("S", **how),
+    "reset": lambda s, **how: s.reset_summary(**how),
+    "branch": lambda s, **how: s.summarize_branch("u2", "S", **how),
+    "edit": lambda s, **how: s.edit_context("u1", None, **how),
+    "model": lambda s, **how: s.set_model("oak-2", **how),
+    "thinking": lambda s, **how: s.set_thinking_level("high", **how),
+    "custom": lambda s, **how: s.record_custom("x", **how),
+}
+
+
+@pytest.mark.parametrize("make", PLACED.values(), ids=PLACED)
+def test_one_key_for_the_same_at_another_place_is_a_conflict(make):
+    for first, other in ((LEAF, "u2"), ("u2", "gone"), ("u2", LEAF)):
+        made = talk().when(lambda s, at=first: make(s, under=at, key="k"))
+        made.when(lambda s, at=other: make(s, under=at, key="k")).then_raises(ProvenanceConflict)
+        made.when(lambda s, at=first: make(s, under=at, key="k")).then_nothing()
 
 
 @pytest.mark.parametrize(("first", "other"), OTHERWISE)

@@ -103,6 +103,6 @@ def test_a_source_of_ids_that_never_gives_a_new_one_is_an_error_and_not_a_loop()
 
 
 def test_default_entry_ids_are_twelve_hex_digits():
-    made = Session.start("s").finalize("user", "one").entry_id
+    made = Session.start("s").finalize("user", "one").entry_id or ""
     assert len(made) == 12
     assert set(made) <= set("0123456789abcdef")

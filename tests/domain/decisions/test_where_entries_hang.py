@@ -31,6 +31,7 @@ MAKES = [
     pytest.param(lambda s, **at: s.edit_context("u1", None, **at), id="edit"),
     pytest.param(lambda s, **at: s.summarize_branch("u2", "S", **at), id="branch summary"),
     pytest.param(lambda s, **at: s.reset_summary(**at), id="reset"),
+    pytest.param(lambda s, **at: s.hand_off("S", **at), id="hand-off"),
 ]
 
 

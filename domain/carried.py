@@ -1,0 +1,62 @@
+"""Messages that a summary carries in itself. They follow it, paired as all others are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .content import Content, ToolCallBlock, load_content
+from .normalise import each_call_once, provider_role, sent_blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One row of these. `made_up`: the call has no result among them."""
+
+    role: str
+    content: Content
+    call_id: str | None = None
+    is_error: bool = False
+    made_up: bool = False
+
+
+def carried(kept: object) -> Iterator[Carried]:
+    """The rows of an anchor's `kept`: a list of `{"role", "content", "call_id", "is_error"}`.
+
+    It came out of a foreign record: whatever is no message is passed over, and so is a result
+    that no call among them asked for.
+    """
+    messages = [m for m in kept if isinstance(m, dict)] if isinstance(kept, list) else []
+    results: dict[Any, list[int]] = {}
+    for i, message in enumerate(messages):
+        call_id = message.get("call_id")
+        if message.get("role") == "tool_result" and isinstance(call_id, str):
+            results.setdefault(call_id, []).append(i)
+    for i, message in enumerate(messages):
+        role = str(message.get("role", "user"))
+        if role == "tool_result":
+            continue  # it stands beside its call
+        content = each_call_once(sent_blocks(role, load_content(message.get("content", ()))))
+        if not content:
+            continue
+        yield Carried(provider_role(role), content)
+        for block in content:
+            if isinstance(block, ToolCallBlock):
+                found = _take(results.get(block.call_id, []), i)
+                if found is None:
+                    yield Carried("tool_result", (), block.call_id, True, made_up=True)
+                else:
+                    yield _result(messages[found], block.call_id)
+
+
+def _take(unused: list[int], after: int) -> int | None:
+    """The first unused result behind the call, else the first of all; it is used then."""
+    if not unused:
+        return None
+    return unused.pop(next((n for n, i in enumerate(unused) if i > after), 0))
+
+
+def _result(message: dict[str, Any], call_id: str) -> Carried:
+    content = load_content(message.get("content", ()))
+    return Carried("tool_result", content, call_id, message.get("is_error") is True)
