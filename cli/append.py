@@ -47,19 +47,21 @@ def command(
 
     It takes the leaf if it hangs under it, else it begins a branch.
     """
-    from tapefold import LEAF
+    from tapefold.domain.tree import LEAF, LeafRef
     from tapefold.finding import find_entry, find_session
 
     from .jsontext import dump_json
     from .shapes import outcome_shape
     from .stores import open_sessions
 
+    if role == "assistant" and under is None:
+        raise click.UsageError("an assistant message needs --under, the entry that it answers")
     said = read_text(text, file)
     with open_sessions(database) as sessions:
         session_id = find_session(sessions, session)
-        place = LEAF
+        place: LeafRef = LEAF
         if under is not None:
-            place = find_entry(sessions, sessions.state(session_id), under)  # type: ignore[assignment]
+            place = find_entry(sessions, sessions.state(session_id), under)
         outcome = sessions.execute(session_id, lambda s: s.finalize(role, said, under=place))
     if as_json:
         click.echo(dump_json(outcome_shape(outcome)))

@@ -73,14 +73,13 @@ class Commands(click.Group):
         try:
             code = super().main(*args, **kwargs)
         except click.ClickException as error:
-            error.message = one_line(error.message)
-            error.show()
+            _show(error)
             sys.exit(error.exit_code)
         except click.Abort:
             sys.exit(INTERRUPTED)
-        except SystemExit as stop:
-            # Where the help or the version meets a closed pipe, click ends with 1.
-            sys.exit(0 if isinstance(stop.__context__, BrokenPipeError) else stop.code)
+        except SystemExit:
+            # click ends so by itself only where the help or the version meets a closed pipe.
+            sys.exit(0)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -88,6 +87,16 @@ def complain(text: str) -> None:
     """Print one line on stderr; nothing if there is none."""
     if sys.stderr is not None:
         click.echo(f"tapefold: {one_line(text)}", err=True)
+
+
+def _show(error: click.ClickException) -> None:
+    """Say what is wrong with the command as it was typed, on one line."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        error.show()
+        return
+    ctx = getattr(error, "ctx", None)
+    hint = "" if ctx is None else f" (see `{ctx.command_path} --help`)"
+    complain(error.format_message() + hint)
 
 
 def close_output() -> None:

@@ -9,10 +9,28 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LARGEST = 2**62
-"""Beyond any position that a store can hold."""
+DIGITS = 18
+"""No position has more digits."""
 
-POSITION = click.IntRange(max=LARGEST)
+
+class Position(click.ParamType):
+    """A position: 1, 2, 3 … Whether a tape has it is for the tape to say."""
+
+    name = "position"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number; wrong use where it is none."""
+        if isinstance(value, int):
+            return value
+        digits = str(value).removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > DIGITS:
+            self.fail(f"{value!r} is no position; positions are 1, 2, 3 and so on", param, ctx)
+        return int(value)
+
+
+POSITION = Position()
 
 
 def session_argument(function: F) -> F:

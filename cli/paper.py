@@ -121,8 +121,11 @@ class Paper:
             self.cut_line(Span(dash * 2 + " ", "dim"), *parts, Span(" " + dash * 2, "dim"))
 
     def _write(self, line: str) -> None:
-        if self.stream is not None:
-            self.stream.write(line.rstrip(" ") + "\n")
+        if self.stream is None:
+            return
+        if self.glyphs is PLAIN_GLYPHS:
+            line = line.replace("…", PLAIN_GLYPHS.ellipsis)
+        self.stream.write(line.rstrip(" ") + "\n")
 
     def _styled(self, part: Part) -> str:
         text, style = (part, "") if isinstance(part, str) else part

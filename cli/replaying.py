@@ -136,7 +136,8 @@ class Screen:
         if effect.entries:
             number = count(len(effect.entries), "message")
             yield Span(f"{number} {_MANY_WORDS.get(code, code)}", _tone(effect))
-            yield Span(f"  {some_ids(effect.entries, {})}", "dim")
+            short = {} if self.paper.width is None else {i: i[:8] for i in effect.entries}
+            yield Span(f"  {some_ids(effect.entries, short)}", "dim")
         elif code in ("answered", "unanswered", "called", "uncalled"):
             yield Span(f"{self._call(effect)} {_CALL_WORDS[code]}", _tone(effect))
             yield Span(f"  {self._known(effect)}", "dim")

@@ -48,8 +48,7 @@ def _print(listed: list[Listed]) -> None:
             paper.cut_line("  ", Span(_facts(paper, one), "dim"))
         return
     rows = [("SESSION", "MESSAGES", "LAST ACTIVITY", "TITLE OR FIRST WORDS", "WHERE")]
-    for one in listed:
-        rows.append(_row(one))
+    rows.extend(_row(one) for one in listed)
     rows = [
         (one_line(row[0]), row[1], one_line(row[2]), one_line(row[3]), one_line(row[4]))
         for row in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ def open_sessions(database: str | None, *, create: bool = False) -> Iterator[Ses
         "TAPEFOLD_CREATE_PARENTS": "yes" if make else "no",
     }
     try:
-        opened = Sessions(url, env=env)
+        with Sessions(url, env=env) as opened:
+            yield opened
     except StoreMissing as error:
         if make:
             raise
-        raise StoreMissing(
-            error.store, "there is no store yet", "`tapefold import FILE` makes it, or give --db"
-        ) from error
-    with opened:
-        yield opened
+        is_there = Path(error.store).exists()
+        problem = "it holds no sessions yet" if is_there else "there is no store yet"
+        advice = "`tapefold import FILE` makes it, or give --db"
+        raise StoreMissing(error.store, problem, advice) from error

@@ -88,6 +88,7 @@ class Aggregate:
         self._basis_error: BasisMissing | None = None
         self._pending: list[Event] = []
         self._recent: dict[int, Event] = {}
+        self._handed: Event | None = None
         self._worthy = False
         self._spent = False
         self._under_required = False
@@ -133,6 +134,8 @@ class Aggregate:
         if not self._worthy and self._pending and self._pending[0].position == 1:
             return []
         collected, self._pending = self._pending, []
+        if collected:
+            self._handed = collected[-1]
         return collected
 
     def take_born(self) -> list[Any]:
@@ -146,6 +149,7 @@ class Aggregate:
 
     def forget_recent(self) -> None:
         """Let go of the bodies of saved events; they are read from the store from now on."""
+        self._handed = None
         self._recent.clear()
         self._recent.update((event.position, event) for event in self._pending)
 
@@ -199,6 +203,17 @@ class Aggregate:
             raise SpentInstance(self.id, "the command that it was lent to has ended")
         if self._basis_error is not None:
             raise self._basis_error
+        if self._handed is not None and self.tapes is not None:
+            self._check_handed(self._handed, self.tapes)
+
+    def _check_handed(self, handed: Event, tapes: Tapes) -> None:
+        """Raise `SpentInstance` if another event stands where the last one that was handed out
+        should: an application of a host's own does not say whether its save has worked."""
+        for there in tapes.events_at(self.id, [handed.position]):
+            if _signature(there) != _signature(handed):
+                self.spend()
+                raise SpentInstance(self.id)
+            self._handed = None
 
     # -- triggering ------------------------------------------------------------------------
 
@@ -319,7 +334,8 @@ class Aggregate:
 
     def _is_taken(self, entry_id: str) -> bool:
         """Whether an entry or a message has this id."""
-        return entry_id in self.state.entries or entry_id in self.state.aliases
+        state = self.state
+        return state.entries.get(entry_id) is not None or state.aliases.get(entry_id) is not None
 
     def _place(self, under: LeafRef) -> tuple[str | None, bool]:
         """(parent_id, takes_leaf): an entry takes the leaf if it hangs under it."""
@@ -390,3 +406,8 @@ def place_said(under: LeafRef) -> Any:
 def _check_key(key: object) -> None:
     if not isinstance(key, str) or not key:
         raise InvalidValue("a provenance key is text, and not empty; leave it out for none")
+
+
+def _signature(event: Event) -> tuple[str | None, ...]:
+    head = event.head
+    return head.kind, head.entry_id, head.message_id, head.digest

@@ -86,7 +86,7 @@ def sha256_hex(value: JsonValue) -> str:
 
 def digest(value: JsonValue) -> str:
     """The first 128 bits of that hash: what says that two contents are the same."""
-    return sha256_hex(value)[:32]
+    return sha256(_canonical_text(value).encode()).hexdigest()[:32]
 
 
 def _text(value: Any) -> str:

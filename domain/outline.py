@@ -10,7 +10,7 @@ from .content import Content, TextBlock, ThinkingBlock, ToolCallBlock
 from .events import Event
 from .kernel import State
 from .nodes import MARK, AnyNode, MessageNode
-from .tree import LEAF, LeafRef, born, children, resolve_leaf, upwards
+from .tree import LEAF, LeafRef, born, children, path, resolve_leaf
 from .view import Bodies, Tapes, labels_of
 
 PREVIEW: Final = 72
@@ -54,7 +54,7 @@ class Outline:
 def build_outline(state: State, tapes: Tapes, leaf: LeafRef = LEAF) -> Outline:
     """The outline of a session, its basis included. Linear in the number of entries."""
     at = resolve_leaf(state, leaf)
-    on_path = {node.entry_id for node in upwards(state, at)}
+    on_path = {node.entry_id for node in path(state, at)}
     bodies = Bodies(state, tapes)
     entries = dict(state.entries.items())
     bodies.fetch(_shown_seq(state, node) for node in entries.values() if node.kind != MARK)

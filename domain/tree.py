@@ -39,8 +39,16 @@ def upwards(state: State, entry_id: str | None) -> Iterator[AnyNode]:
 
 
 def path(state: State, entry_id: str | None) -> list[AnyNode]:
-    """The nodes from the root to `entry_id`, marks included."""
+    """The nodes from the root to `entry_id`, marks included.
+
+    A ring is cut above its member that came first, from wherever it is entered.
+    """
     nodes = list(upwards(state, entry_id))
+    above = nodes[-1].parent_id if nodes else None
+    if above is not None and state.entries.get(above) is not None:
+        at = next(i for i, node in enumerate(nodes) if node.entry_id == above)
+        root = min(range(at, len(nodes)), key=lambda i: born(nodes[i]))
+        del nodes[root + 1 :]
     nodes.reverse()
     return nodes
 
@@ -140,12 +148,16 @@ def children(state: State) -> dict[str | None, list[str]]:
         known = parent is not None and state.entries.get(parent) is not None
         below.setdefault(parent if known else None, []).append(key)
     reached = _reach(below, below.get(None, []))
-    for _, key in order:
-        if key not in reached:  # a ring has no root of its own
-            below.setdefault(None, []).append(key)
-            parent = require_node(state, key).parent_id
-            below[parent].remove(key)
-            reached |= _reach(below, [key])
+    rings = [key for _, key in order if key not in reached]
+    for key in rings:
+        if key not in reached:  # it hangs under a ring, or is of one: such have no root
+            root = path(state, key)[0]
+            below.setdefault(None, []).append(root.entry_id)
+            below[root.parent_id].remove(root.entry_id)
+            reached |= _reach(below, [root.entry_id])
+    if rings:
+        rank = {key: n for n, (_, key) in enumerate(order)}
+        below[None].sort(key=lambda key: rank[key])
     return below
 
 

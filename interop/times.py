@@ -74,12 +74,3 @@ def _text_seconds(text: str) -> int | None:
         return seconds_to_milliseconds(float(text))
     except ValueError:
         return None
-
-
-def milliseconds_to_iso(milliseconds: float) -> str | None:
-    """Milliseconds since 1970 as ISO text in UTC, `2026-03-01T09:30:00.000Z`."""
-    try:
-        moment = _EPOCH + timedelta(milliseconds=milliseconds)
-    except (OverflowError, ValueError):
-        return None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

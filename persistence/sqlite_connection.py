@@ -157,14 +157,13 @@ class StoreConnection(SQLiteConnection):
             raise translate(error, self.address) from error
 
     def _begin_immediate(self) -> None:
-        raw = self._sqlite_conn
         if self._had_to_wait:
             time.sleep(PAUSE)
             self._had_to_wait = False
         started = 0.0
         while True:
             try:
-                raw.execute("BEGIN IMMEDIATE")
+                self._tuples.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or self.deadline.left() == 0:
@@ -179,7 +178,9 @@ class StoreConnection(SQLiteConnection):
         """Commit; when it returns, the data is on the disk."""
         self.check_owned()
         try:
-            self._sqlite_conn.commit()
+            # Not the driver's commit(): it compiles the statement anew each time, and is silent
+            # when SQLite has rolled the transaction back by itself.
+            self._tuples.execute("COMMIT")
         except sqlite3.Error as error:
             self.roll_back()
             raise translate(error, self.address, at_commit=True) from error

@@ -91,6 +91,14 @@ class StreamReading(ABC):
             size = sum(len(state) for _, _, state in events)
             rows = max(1, min(page, rows * _PAGE_BYTES // max(size, 1)))
 
+    def select_after(self, originator_id: str, position: int) -> list[EventRow]:
+        """Return (position, topic, state) of all events after a position: for who expects few."""
+        return self._rows(
+            f"SELECT originator_version, topic, state FROM {self.events_table_name} "
+            "WHERE originator_id=? AND originator_version>? ORDER BY originator_version",
+            (originator_id, position),
+        )
+
     def select_states(self, originator_id: UUID | str, versions: Iterable[int]) -> list[EventRow]:
         """Return (position, topic, state) of the given positions, in order of position.
 

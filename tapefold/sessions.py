@@ -135,7 +135,7 @@ class Sessions(Application[str]):
             has_begun = False
             try:
                 with self.recorder.writing() as transaction:
-                    rows = list(transaction.iter_events(session_id, gt=session.version))
+                    rows = transaction.select_after(session_id, session.version)
                     if rows:
                         self._catch_up(session, rows)
                     session.begin_command(expected_position)

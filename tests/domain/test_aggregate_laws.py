@@ -7,6 +7,7 @@ from hypothesis import given
 
 from tapefold import Session, TapefoldError, fold
 from tapefold.testing import MemoryTapes, Tape, counted_defaults
+from tapefold.testing.commanding import Step
 from tapefold.testing.strategies import commands, families, tapes
 
 
@@ -150,3 +151,42 @@ def test_a_session_without_its_tape_says_what_to_do():
 
 def test_an_empty_source_of_tapes_has_no_events():
     assert list(MemoryTapes().events_at("s", [1, 2])) == []
+
+
+@given(tapes(max_size=20), commands(max_size=20), commands(max_size=12))
+def test_children_go_on_by_themselves_and_fold_on_their_basis(tape, steps, more):
+    session = tape.session()
+    run(session, [*steps, Step("fork", 1, 1, 1)])
+    before = session.state.describe()
+    children = session.take_born()
+    assert children
+    for child in children:
+        basis = None if child.basis is None else child.basis.describe()
+        run(child, more)
+        folded = fold(child.pending_events, child.basis)
+        assert child.state.describe() == folded.describe()
+        assert (None if child.basis is None else child.basis.describe()) == basis
+    assert session.state.describe() == before
+
+
+@given(
+    tapes("user", "assistant", "assistant", "result", "result", "version", "retract", max_size=15)
+)
+def test_a_compaction_splits_no_call_from_its_result_and_passes_nothing_unfinished(tape):
+    """Whatever entry is asked for as the boundary."""
+    for asked in [None, *(item.entry_id for item in tape.view().items)]:
+        session = tape.session()
+        try:
+            session.compact("summary", first_kept=asked)
+        except TapefoldError:
+            continue
+        view = session.view(include_pending=True)
+        index = {item.entry_id: item.index for item in view.items}
+        (anchor,) = session.state.anchors.values()
+        boundary = index[anchor.first_kept or anchor.entry_id]
+        for message in view.messages:
+            behind = index[message.entry_id] < boundary
+            assert not (behind and message.status == "pending")
+            for call in message.calls:
+                if call.result is not None and call.result.entry_id is not None:
+                    assert (index[call.result.entry_id] < boundary) == behind

@@ -31,9 +31,37 @@ def test_of_a_ring_the_first_member_is_a_root_and_every_member_is_drawn_once():
     assert drawn == ["a", "b", "c", "d"]
 
 
-def test_a_walk_along_a_ring_ends_and_shows_each_member_once():
-    tape = links(("a", "c"), ("b", "a"), ("c", "b"))
-    assert sorted(said(tape.view())) == ["user: a", "user: b", "user: c"]
+def test_from_wherever_a_ring_is_entered_its_first_member_is_the_root():
+    """The view and the tree agree: what stands above the root of a ring is no ancestor."""
+    tape = links(("a", "c"), ("b", "a"), ("c", "b"), ("d", "b"))
+    assert said(tape.view("c")) == ["user: a", "user: b", "user: c"]
+    assert said(tape.view("b")) == ["user: a", "user: b"]
+    assert said(tape.view("d")) == ["user: a", "user: b", "user: d"]
+    assert [n.entry_id for n in tape.outline("d").nodes if n.on_path] == ["a", "b", "d"]
+
+
+def test_what_hangs_under_a_ring_is_no_root_even_when_it_came_first():
+    tape = links(("d", "c"), ("a", "c"), ("b", "a"), ("c", "b"))
+    assert roots(tape) == ["a"]
+    assert said(tape.view("d")) == ["user: a", "user: b", "user: c", "user: d"]
+    assert [node.entry_id for node in tape.outline().nodes] == ["a", "b", "c", "d"]
+
+
+def test_roots_stand_in_the_order_of_the_tape_rings_included():
+    tape = links(("a", "a"), ("b", None), ("c", "d"), ("d", "c"), ("e", None))
+    assert roots(tape) == ["a", "b", "c", "e"]
+
+
+def test_twenty_thousand_entries_under_a_ring_are_reached_at_once():
+    state = State("s")
+    state.apply_head(1, Head("session_started"))
+    n = 20_000
+    for i in range(n):
+        state.apply_head(i + 2, Head("custom_recorded", entry_id=f"e{i}", parent_id="ring"))
+    state.apply_head(n + 2, Head("custom_recorded", entry_id="ring", parent_id="ring"))
+    below = tree.children(state)
+    assert below[None] == ["ring"]
+    assert len(below["ring"]) == n
 
 
 def test_two_rings_are_both_drawn():
@@ -84,7 +112,8 @@ def test_a_ring_of_twenty_thousand_entries_is_cut_without_recursion():
         head = Head("custom_recorded", entry_id=f"e{n}", parent_id=f"e{(n - 1) % depth}")
         state.apply_head(n + 2, head)
     assert tree.children(state)[None] == ["e0"]
-    assert len(tree.path(state, "e5")) == depth
+    assert len(tree.path(state, f"e{depth - 1}")) == depth
+    assert [node.entry_id for node in tree.path(state, "e2")] == ["e0", "e1", "e2"]
 
 
 def test_twenty_thousand_rings_are_each_cut_once():

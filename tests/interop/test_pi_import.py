@@ -1,6 +1,7 @@
 """What Pi's records become."""
 
 import json
+from hashlib import sha256
 
 import pytest
 
@@ -8,6 +9,7 @@ from tapefold.domain.content import OtherBlock, TextBlock, ThinkingBlock, ToolCa
 from tapefold.domain.nodes import MARK
 from tapefold.interop.errors import UnsupportedFile
 from tapefold.interop.pi import PI
+from tapefold.interop.raw import raw_of
 
 USAGE = {"input": 9, "output": 3, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 12}
 
@@ -312,6 +314,24 @@ def test_an_unusable_session_id_is_replaced_by_one_from_the_first_entry(load, pi
     session = load(pi.file(pi.header(id=session_id), pi.user("a", None, "A")))
     assert session.id == "pi-a"
     assert session.reasons == [(1, "session_id_unusable")]
+
+
+def test_without_any_usable_id_a_session_is_named_after_its_content(load, pi):
+    entry = {**pi.user("a", None, "A"), "id": 5}
+    data = pi.file(pi.header(id=None), entry)
+    session = load(data)
+    assert session.id == f"import:{sha256(data).hexdigest()}"
+    assert session.again().report.kept == 0
+
+
+def test_the_text_of_a_record_that_was_not_read_whole_can_be_had_again(load, pi):
+    doubled = pi.dump(pi.user("a", None, "A")).replace(b'"role"', b'"role":"x","role"')
+    undecodable = pi.dump(pi.user("b", "a", "B?")).replace(b"?", b"\xff")
+    unreadable = b'{"type":"mess\xff'
+    session = load(pi.session(doubled, undecodable, unreadable, pi.user("c", "b", "C")))
+    texts = [raw_of(event.body, "pi") for event in session.events]
+    assert texts == [doubled, undecodable, unreadable + b"\n", None]
+    assert session.said() == ["A", "B\ufffd", "C"]
 
 
 def test_every_record_of_every_sample_is_made_again_exactly(load, pi_file):
