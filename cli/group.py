@@ -86,7 +86,7 @@ class Commands(click.Group):
 def complain(text: str) -> None:
     """Print one line on stderr; nothing if there is none."""
     if sys.stderr is not None:
-        click.echo(f"tapefold: {one_line(text)}", err=True)
+        print(f"tapefold: {one_line(text)}", file=sys.stderr)
 
 
 def _show(error: click.ClickException) -> None:

@@ -50,7 +50,7 @@ class Screen:
         self.paper.cut_line(
             Span(f"{event.position:>5} ", "bold"),
             Span(f"{time_of_day(event.timestamp):<8} ", "dim"),
-            *self._mark(main),
+            *self._mark(main, bool(getattr(event.body, "is_error", False))),
             *self._what(event, main),
         )
         for effect in rest:
@@ -77,14 +77,14 @@ class Screen:
 
     # -- marks -----------------------------------------------------------------------------
 
-    def _mark(self, effect: Effect) -> Iterator[Part]:
+    def _mark(self, effect: Effect, failed: bool = False) -> Iterator[Part]:
         glyphs = self.paper.glyphs
         if effect.code in _PLUS:
             yield Span("+ ", "good")
         elif effect.code in _MINUS:
             yield Span("- ", "bad")
         elif effect.code == "answered":
-            yield Span(f"{glyphs.check} ", "good")
+            yield Span(f"{glyphs.cross} ", "bad") if failed else Span(f"{glyphs.check} ", "good")
         elif effect.code in ("revised", "edited"):
             yield Span("~ ", "warning")
         elif effect.code in ("beside", "draft"):

@@ -1,11 +1,12 @@
-"""A walk through the command line on two example sessions. Run it with `./dev demo`.
+"""A walk through tapefold on two example sessions: run it with ./dev demo, or with Python.
 
-Each step prints the command and runs it, on a store of its own in a temporary folder.
+Each step prints the command that it runs, then runs it: what you see is the real command line.
+The store is a new file in a temporary folder, so nothing of yours is touched.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import shlex
 import subprocess
 import sys
@@ -13,99 +14,77 @@ import tempfile
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
-TAU = EXAMPLES / "kitchen-garden.tau.jsonl"
-PI = EXAMPLES / "bird-box.pi.jsonl"
-BIRD = "01a222ff"
-"""The beginning of a session's id is enough, while no other session has it."""
-FORK = "bird-again"
+GARDEN = "kitchen-garden.tau.jsonl"
+BIRDS = "bird-box.pi.jsonl"
 
-TAPEFOLD = Path(sys.executable).with_name("tapefold")
+QUESTION = "Could the table list only what is due this month? Then it would fit."
 
 
-class Demo:
-    """Runs commands on one store, and shows them."""
+class Walk:
+    """Runs commands of tapefold, in the folder of the examples, on one store."""
 
     def __init__(self, store: Path) -> None:
-        self.store = store
+        self.environment = {**os.environ, "TAPEFOLD_DB": str(store)}
 
-    def say(self, heading: str, *lines: str) -> None:
-        """A step's heading, and what there is to see."""
-        bar = "─" * (70 - len(heading))
-        print(f"\n{self.bold(heading)} {bar}", *lines, sep="\n", flush=True)
+    def say(self, text: str) -> None:
+        """Print what comes next."""
+        mark = "\x1b[1;34m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ""
+        print(f"\n{mark}# {text}{mark and chr(27) + '[0m'}", flush=True)
 
-    def run(self, *arguments: str | Path) -> None:
-        """Show a command and run it; its output goes straight to the terminal."""
-        shown = [one.name if isinstance(one, Path) else one for one in arguments]
-        print(self.bold(f"\n$ tapefold {shlex.join(shown)}"), flush=True)
-        subprocess.run(self._command(arguments), check=True)
-
-    def messages(self, session: str) -> int:
-        """How many messages a session's view shows."""
-        command = self._command(("view", session, "--json"))
-        done = subprocess.run(command, check=True, capture_output=True)
-        return len(json.loads(done.stdout)["messages"])
-
-    def _command(self, arguments: tuple[str | Path, ...]) -> list[str]:
-        return [str(TAPEFOLD), "--db", str(self.store), *map(str, arguments)]
-
-    def bold(self, text: str) -> str:
-        """Bold on a terminal."""
-        return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() else text
+    def run(self, *arguments: str) -> None:
+        """Print one command and run it."""
+        print(f"$ tapefold {shlex.join(arguments)}", flush=True)
+        subprocess.run(
+            [sys.executable, "-m", "tapefold.cli", *arguments],
+            cwd=EXAMPLES,
+            env=self.environment,
+            check=True,
+        )
 
 
 def main() -> None:
-    """The walk."""
+    """Walk through import, tree, replay, context, fork, and a second import."""
     folder = Path(tempfile.mkdtemp(prefix="tapefold-demo-"))
-    demo = Demo(folder / "sessions.db")
+    store = folder / "sessions.db"
+    walk = Walk(store)
 
-    demo.say(
-        "1  Import",
-        "Two session files, one written by Tau, one by Pi. Every record is kept.",
-    )
-    demo.run("import", TAU, PI)
-    demo.run("sessions")
+    walk.say("Two sessions of other tools, brought into one store: one of Tau, one of Pi.")
+    walk.run("import", GARDEN, BIRDS)
+    walk.run("sessions")
 
-    demo.say(
-        "2  The tree",
-        "Every entry of a session. ● is on the path to the leaf; branches that were left",
-        "stand beside it. Nothing is ever deleted.",
-    )
-    demo.run("tree", BIRD)
+    walk.say("Everything that was ever said, abandoned branches included. ● is the path to here.")
+    walk.run("tree", "What to sow this week", "--at", "43")
 
-    demo.say(
-        "3  Replay",
-        "Event by event, and what each did to the view: + added, ✓ answered, - gone with its",
-        "branch, ~ changed for the model only.",
-    )
-    demo.run("replay", BIRD, "--from", "24", "--to", "48")
+    walk.say("The same stretch as it happened: what each event did to the view.")
+    walk.run("replay", "What to sow this week", "--from", "21", "--to", "30")
 
-    demo.say(
-        "4  The context",
-        "What a model would be sent now: the summary, what follows it, and for the call that",
-        "was interrupted a result that says so. Below: what is left out, and why.",
-    )
-    demo.run("context", BIRD)
+    walk.say("Later a side question was left, and a compaction hid the beginning from the model.")
+    walk.run("replay", "What to sow this week", "--from", "38", "--to", "44")
+    walk.run("replay", "What to sow this week", "--from", "54", "--to", "59")
 
-    demo.say(
-        "5  A fork in the past",
-        "Go back to position 26, where somebody asks for a picture, and go on from there. The",
-        "fork is two small events; its parent stays as it is.",
-    )
-    demo.run("fork", BIRD, "--at", "26", "--id", FORK, "--title", "Another picture")
-    demo.run("append", FORK, "A sound instead of a picture: nine chirps.")
-    demo.run("replay", FORK)
-    print(f"\nmessages in view: parent {demo.messages(BIRD)}, fork {demo.messages(FORK)}")
+    walk.say("What a model would be sent now: the summary, and only what follows. Note row 4:")
+    walk.say("a call was interrupted; models want each call answered, so the row is made up.")
+    walk.run("context", "Nine wrens 🐦")
 
-    demo.say("6  Import again", "A second import finds that there is nothing new.")
-    demo.run("import", TAU, PI)
+    walk.say("Go on from an earlier moment: a fork at position 26, where the table was too wide.")
+    walk.run("fork", "What to sow this week", "--at", "26", "--id", "narrow-table")
+    walk.run("append", "narrow-table", QUESTION)
+    walk.run("replay", "narrow-table")
 
-    demo.say(
-        "Where to go from here",
-        f"  the store of this demo   {demo.store}",
-        f"  look around              {TAPEFOLD.name} --db {demo.store} view last",
-        "  in a program             README.md, docs/concepts.md",
-        "  in your own application  docs/embedding.md",
-    )
+    walk.say("The parent has a receipt, and goes on unchanged; the fork knows where it came from.")
+    walk.run("replay", "tau-", "--from", "62")
+    walk.run("sessions")
+
+    walk.say("Importing again is harmless.")
+    walk.run("import", GARDEN, BIRDS)
+
+    walk.say(f"The store is {store}. Look around in it:")
+    print(f"  export TAPEFOLD_DB={shlex.quote(str(store))}")
+    print("  tapefold view last                 the fork as a conversation")
+    print("  tapefold view tau- --at 26         the parent, as it was then")
+    print("  tapefold tree 'Nine wrens 🐦'      the other session's branches")
+    print("  tapefold tape tau- --json          every event, for programs")
+    print("README.md shows how to use the library, docs/cli.md has every command.")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ messages of that type."""
 
 SUMMARY_ROLES: Final = ("branchSummary", "compactionSummary")
 
-_THEIRS: Final = {ours: theirs for theirs, ours in ROLES.items()}
+THEIRS: Final = {ours: theirs for theirs, ours in ROLES.items()}
+"""Our roles and theirs."""
 
 _BASH: Final = {
     "command": "command",
@@ -189,7 +190,7 @@ def give(
         summary = "".join(b.text for b in body.content if isinstance(b, TextBlock))
         return {"summary": summary, **rest} if body.content else dict(rest)
     role = role or "user"
-    out: dict[str, Any] = {"role": _THEIRS.get(role, role)}
+    out: dict[str, Any] = {"role": THEIRS.get(role, role)}
     if role == "bash_execution":
         details = body.details if isinstance(body.details, dict) else {}
         out["output"] = "".join(b.text for b in body.content if isinstance(b, TextBlock))

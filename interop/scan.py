@@ -85,12 +85,12 @@ def object_end(data: bytes, start: int) -> int | None:
 def depth_of(value: Any) -> int:
     """How deep lists and objects lie in each other; 0 for a plain value."""
     deepest = 0
-    todo = [(value, 1)] if isinstance(value, dict | list) else []
-    while todo:
-        item, depth = todo.pop()
+    open_ones = [(value, 1)] if isinstance(value, dict | list) else []
+    while open_ones:
+        item, depth = open_ones.pop()
         deepest = max(deepest, depth)
         inner = item.values() if isinstance(item, dict) else item
-        todo.extend((v, depth + 1) for v in inner if isinstance(v, dict | list))
+        open_ones.extend((v, depth + 1) for v in inner if isinstance(v, dict | list))
     return deepest
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..domain.content import Content
+from ..domain.content import Content, load_content
 from ..domain.events import Event
 from ..domain.kernel import State
 from ..domain.nodes import ANCHORS, BRANCH_SUMMARY, MARK, MESSAGE, MODEL, RESET, THINKING
 from ..domain.tree import LEAF, LeafRef
 from ..domain.view import Item, Tapes, labels_of
 from .blocks import write_blocks
+from .messages import THEIRS
 from .pi import PI
 from .replay import (
     Edit,
@@ -82,9 +83,17 @@ def _summary_rows(event: Event) -> list[dict[str, Any]]:
     text = f"Previous conversation summary:\n{event.body.summary or ''}"
     rows: list[dict[str, Any]] = [{"role": "user", "content": text, "timestamp": now}]
     for kept in event.body.kept or ():
-        role = "user" if kept.get("role") != "assistant" else "assistant"
-        blocks = [b for b in kept.get("content", ()) if b.get("type") == "text"]
-        rows.append({**shaped({"role": role, "content": blocks}), "timestamp": now})
+        # Messages that a summary of another tool carries in itself.
+        message = {
+            "role": THEIRS.get(kept.get("role"), "user"),
+            "content": write_blocks(load_content(kept.get("content", ()))),
+            "timestamp": now,
+        }
+        if "call_id" in kept:
+            message.update(toolCallId=kept["call_id"], isError=kept.get("is_error", False))
+        row = _converted(message)
+        if row is not None:
+            rows.append(row)
     return rows
 
 

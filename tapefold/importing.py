@@ -42,7 +42,7 @@ def import_file(
     session_id = sessions.defaults.new_session_id() if as_new else reading.session_id
     report.session_id = session_id
     known, frozen, position = _tape(sessions, session_id, reading)
-    drafts = reading.drafts(known, frozen=frozen, incarnation=sessions.defaults.new_session_id())
+    drafts = reading.drafts(known, frozen=frozen, incarnation=sessions.defaults.new_incarnation())
     for chunk in _chunks(reading, drafts):
         position = sessions.append(session_id, chunk, expected_position=position)
     return report

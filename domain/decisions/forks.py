@@ -47,7 +47,8 @@ class ForkDecisions(Aggregate):
             raise InvalidValue(
                 "at= takes the parent's frozen state; Sessions.fork takes a position"
             )
-        started = self._body(StartBody, meta, **_described(title, directory))
+        said = _described(title, directory)
+        started = self._body(StartBody, meta, incarnation=self.defaults.new_incarnation(), **said)
         asked: Any = {
             "at": None if at is None else at.position,
             "leaf": "default" if isinstance(leaf, CurrentLeaf) else [leaf],
@@ -82,6 +83,12 @@ class ForkDecisions(Aggregate):
             digest=mark_digest(body),
         )
         origin = Origin(self.id, basis.position, start, inherit)
+        return self._forked(child_id, started, origin, basis, meta), receipt
+
+    def _forked(
+        self, child_id: str, started: StartBody, origin: Origin, basis: State, meta: Meta
+    ) -> Self:
+        """The child, on its basis, to be saved with the receipt."""
         head: dict[str, Any] = {"origin": origin}
         if started.title is not None:
             head["digest"] = mark_digest(StartBody.build(title=started.title))
@@ -90,13 +97,13 @@ class ForkDecisions(Aggregate):
             started,
             head,
             {"timestamp": meta.get("timestamp")},
-            basis if inherit else None,
+            basis if origin.inherit else None,
             self.defaults,
             self.tapes,
         )
         child._worthy = True
         self._born.append(child)
-        return child, receipt
+        return child
 
     def _basis_of_fork(self, at: State | None) -> State:
         if at is None:

@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tapefold import Session, TapefoldError, fold
 from tapefold.testing import MemoryTapes, Tape, counted_defaults
@@ -169,11 +170,34 @@ def test_children_go_on_by_themselves_and_fold_on_their_basis(tape, steps, more)
     assert session.state.describe() == before
 
 
-@given(
-    tapes("user", "assistant", "assistant", "result", "result", "version", "retract", max_size=15)
+TALK = st.lists(
+    st.sampled_from(["user", "draft", "struck", "c1", "c2", "c1 c2", "=c1", "=c2", "!c1"]),
+    min_size=3,
+    max_size=10,
 )
-def test_a_compaction_splits_no_call_from_its_result_and_passes_nothing_unfinished(tape):
+
+
+def talk(words):
+    """A tape of one branch: `c1 c2` calls, `=c1` is a result, `!c1` an interruption."""
+    tape = Tape()
+    for word in words:
+        if word in ("user", "struck"):
+            entry = tape.user(word)
+            if word == "struck":
+                tape.retract(entry)
+        elif word == "draft":
+            tape.draft(word)
+        elif word[0] in "=!":
+            tape.result(word[1:], interruption=word[0] == "!")
+        else:
+            tape.assistant(calls=word.split())
+    return tape
+
+
+@given(TALK)
+def test_a_compaction_splits_no_call_from_its_result_and_passes_nothing_unfinished(words):
     """Whatever entry is asked for as the boundary."""
+    tape = talk(words)
     for asked in [None, *(item.entry_id for item in tape.view().items)]:
         session = tape.session()
         try:

@@ -85,9 +85,11 @@ def test_what_a_draft_held_does_not_count_against_a_fact():
     """The call was really made and recorded; the draft's content is not what was said."""
     tape = Tape()
     a = tape.draft("...", calls=["c1"])
+    tape.redraft(a, "... ...", calls=["c1", "c2"])
     tape.call_fact(a, "c1")
+    tape.call_fact(a, "c2")
     tape.finalize(a, "done")
-    assert calls_of(tape.view(), a) == {"c1": "pending"}
+    assert calls_of(tape.view(), a) == {"c1": "pending", "c2": "pending"}
 
 
 def test_a_call_that_only_a_draft_held_is_gone_with_the_final_version():

@@ -21,6 +21,12 @@ def talk(session):
     return session
 
 
+def test_a_child_is_an_incarnation_of_its_own(talk):
+    bodies = [one.pending_events[0].body for one in (talk, talk.fork()[0], talk.fork()[0])]
+    assert all(body.incarnation for body in bodies)
+    assert len({body.incarnation for body in bodies}) == 3
+
+
 def test_a_child_s_id_tells_its_parent_and_its_fork_id(talk):
     child, _ = talk.fork(fork_id="beech")
     assert child.id == "s::fork::beech"

@@ -1,0 +1,203 @@
+"""Writes the generated parts of docs/cli.md: commands, examples of the machine shapes, codes.
+
+    python docs/generate_cli.py            writes them
+    python docs/generate_cli.py --check    exits 1 if the page is not what would be written
+
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; all else is
+written by hand. The examples come from real runs on examples/short-talk.pi.jsonl.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tapefold.cli.commands import cli
+from tapefold.cli.effects import EFFECTS
+from tapefold.cli.prompt import WHY_EXCLUDED
+from tapefold.interop.report import REASONS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "cli.md"
+PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+WIDTH = 96
+"""A JSON value that fits in this many columns stands on one line."""
+
+
+# -- commands ------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    """The program and each command: usage, what it does, its options."""
+    context = click.Context(cli, info_name="tapefold")
+    yield from _command(cli, context, "## The program")
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        yield from _command(command, inner, f"### tapefold {name}")
+
+
+def _command(command: click.Command, context: click.Context, title: str) -> Iterator[str]:
+    yield title
+    yield ""
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"`{context.command_path} {usage}`"
+    yield ""
+    yield " ".join((command.help or "").split("\n\n")[0].split())
+    for paragraph in (command.help or "").split("\n\n")[1:]:
+        yield ""
+        yield " ".join(paragraph.split())
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    rows = [row for option in options if (row := option.get_help_record(context))]
+    yield ""
+    yield "| option | |"
+    yield "|---|---|"
+    for option, text in rows:
+        yield f"| `{_cell(option)}` | {_cell(text)} |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+# -- codes ---------------------------------------------------------------------------------------
+
+
+def _codes(meanings: dict[str, str]) -> Callable[[], Iterator[str]]:
+    def table() -> Iterator[str]:
+        yield "| code | |"
+        yield "|---|---|"
+        for code, meaning in meanings.items():
+            yield f"| `{code}` | {_cell(meaning)} |"
+
+    return table
+
+
+# -- examples ------------------------------------------------------------------------------------
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "import": ("import", "examples/short-talk.pi.jsonl"),
+    "sessions": ("sessions",),
+    "view": ("view", "short-talk"),
+    "tree": ("tree", "short-talk"),
+    "tape": ("tape", "short-talk", "--from", "6", "--to", "7"),
+    "replay": ("replay", "short-talk", "--from", "9", "--to", "10"),
+    "context": ("context", "short-talk"),
+    "context-as": ("context", "short-talk", "--as", "pi"),
+    "append": ("append", "short-talk", "It is at the wall."),
+    "fork": ("fork", "short-talk", "--at", "6", "--id", "oak"),
+}
+"""What is run, in this order; each with --json."""
+
+
+def examples() -> dict[str, list[str]]:
+    """The lines of each example: the command, then what it prints, laid out for a reader."""
+    shown: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "TAPEFOLD_DB": str(Path(folder) / "sessions.db"), "TZ": "UTC"}
+        for name, arguments in EXAMPLES.items():
+            done = subprocess.run(
+                [sys.executable, "-m", "tapefold.cli", *arguments, "--json"],
+                cwd=ROOT,
+                env=environment,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+                check=True,
+            )
+            lines = [f"`tapefold {_shell(arguments)} --json`", "", "```json"]
+            for line in done.stdout.splitlines():
+                value = json.loads(line)
+                # Only what --as adds: the rest was shown already.
+                if name == "context-as":
+                    value = {"…": "as above", **{k: value[k] for k in ("messages", "state")}}
+                lines.extend(_layout(_steady(value)).splitlines())
+            shown[name] = [*lines, "```"]
+    return shown
+
+
+def _shell(arguments: tuple[str, ...]) -> str:
+    return " ".join(f"'{a}'" if " " in a else a for a in arguments)
+
+
+def _steady(value: Any) -> Any:
+    """The value with `…` in the place of what is another one at each run."""
+    if isinstance(value, dict):
+        return {
+            key: "…" if key in ("incarnation", "digest", "record") else _steady(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_steady(inner) for inner in value]
+    is_random = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{12}|[0-9a-f]{64}", value)
+    return "…" if is_random else value
+
+
+def _layout(value: Any, indent: str = "") -> str:
+    """JSON text of one line where that fits, else a line for each member."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        inner = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_layout(v, deeper)}" for k, v in value.items()
+        ]
+        left, right = "{", "}"
+    else:
+        inner = [_layout(v, deeper) for v in value]
+        left, right = "[", "]"
+    body = ",\n".join(deeper + member for member in inner)
+    return f"{left}\n{body}\n{indent}{right}"
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+def generated() -> dict[str, list[str]]:
+    """Every generated part by its name."""
+    parts = {
+        "commands": list(commands()),
+        "import-reasons": list(_codes(dict(REASONS))()),
+        "excluded-reasons": list(_codes(WHY_EXCLUDED)()),
+        "effects": list(_codes(EFFECTS)()),
+    }
+    return parts | {f"example-{name}": lines for name, lines in examples().items()}
+
+
+def write(page: str) -> str:
+    """The page with its generated parts as they are now. Raises `KeyError` for unknown parts."""
+    parts = generated()
+    missing = parts.keys() - {found[2] for found in PART.finditer(page)}
+    if missing:
+        raise KeyError(f"the page has no place for {', '.join(sorted(missing))}")
+    return PART.sub(lambda found: found[1] + "\n".join(parts[found[2]]) + "\n" + found[3], page)
+
+
+def main() -> int:
+    """Write the page, or check it."""
+    before = PAGE.read_text(encoding="utf-8")
+    after = write(before)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(after, encoding="utf-8")
+        return 0
+    compared = (before.splitlines(), after.splitlines())
+    changed = "\n".join(difflib.unified_diff(*compared, "docs/cli.md", "now", lineterm=""))
+    if changed:
+        print(f"{changed}\ndocs/cli.md is out of date: run python docs/generate_cli.py")
+    return 1 if changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
