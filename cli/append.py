@@ -84,7 +84,7 @@ def read_text(text: str | None, file: IO[bytes] | None) -> str:
     if file is None and (text is None or text == STDIN):
         if sys.stdin is None or (text is None and sys.stdin.isatty()):
             raise click.UsageError("there is no text; give TEXT, --file, or - for standard input")
-        file = click.get_binary_stream("stdin")
+        file = sys.stdin.buffer
     if file is not None:
         text = _decoded(file.read(), getattr(file, "name", "standard input"))
         text = text.removesuffix("\n").removesuffix("\r")

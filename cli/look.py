@@ -15,7 +15,7 @@ from tapefold.domain.calls import FACT_RESULT, Owned, PairRow, Result, pair, pai
 from tapefold.domain.heads import FINAL_RANK
 from tapefold.domain.kernel import State
 from tapefold.domain.nodes import AnyNode, MessageNode
-from tapefold.domain.tree import upwards
+from tapefold.domain.tree import path, upwards
 
 
 class Look:
@@ -30,8 +30,7 @@ class Look:
     """
 
     def __init__(self, state: State) -> None:
-        self.nodes: list[AnyNode] = list(upwards(state, state.leaf))
-        self.nodes.reverse()
+        self.nodes: list[AnyNode] = path(state, state.leaf)
         self.index = {node.entry_id: n for n, node in enumerate(self.nodes)}
         self.rows: dict[str, PairRow] = {
             node.entry_id: pair_row(state, node, False)

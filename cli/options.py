@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    ParamType = click.ParamType[int]
+else:
+    ParamType = click.ParamType  # older releases of click have no type arguments
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -13,14 +18,12 @@ DIGITS = 18
 """No position has more digits."""
 
 
-class Position(click.ParamType):
+class Position(ParamType):
     """A position: 1, 2, 3 … Whether a tape has it is for the tape to say."""
 
     name = "position"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number; wrong use where it is none."""
         if isinstance(value, int):
             return value

@@ -18,11 +18,12 @@ WHY_EXCLUDED = {
     "no_call": "no call that shows asked for it",
     "duplicate_result": "its call has another result",
     "edited_out": "an edit leaves it out",
+    "superseded": "an edit whose target has a later version, which wins",
     "excluded_by_record": "the record itself says so",
     "reasoning_only": "it holds nothing but reasoning",
     "empty": "it is empty",
 }
-"""The reasons for which a message has no part in the context, in words."""
+"""The reasons for which a message or an edit has no part in the context, in words."""
 
 
 def print_context(context: Context, full: bool) -> None:
@@ -51,7 +52,7 @@ def print_context(context: Context, full: bool) -> None:
 
 def _left_out(paper: Paper, context: Context) -> None:
     """What has no part in the context, by reason: the positions, in the order of the path."""
-    paper.line(Span(f"left out: {count(len(context.excluded), 'message')}", "bold"))
+    paper.line(Span(f"left out: {len(context.excluded)}", "bold"))
     by_reason: dict[str, list[str]] = {}
     for left in context.excluded:
         own = left.session_id == context.session_id

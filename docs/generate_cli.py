@@ -9,11 +9,10 @@ written by hand. The examples come from real runs on examples/short-talk.pi.json
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.testing import CliRunner
 
 from tapefold.cli.commands import cli
 from tapefold.cli.effects import EFFECTS
@@ -39,7 +39,7 @@ WIDTH = 96
 
 def commands() -> Iterator[str]:
     """The program and each command: usage, what it does, its options."""
-    context = click.Context(cli, info_name="tapefold")
+    context = click.Context(cli, info_name="tapefold", **cli.context_settings)
     yield from _command(cli, context, "## The program")
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
@@ -106,16 +106,12 @@ def examples() -> dict[str, list[str]]:
     """The lines of each example: the command, then what it prints, laid out for a reader."""
     shown: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "TAPEFOLD_DB": str(Path(folder) / "sessions.db"), "TZ": "UTC"}
+        environment = {"TAPEFOLD_DB": str(Path(folder) / "sessions.db")}
         for name, arguments in EXAMPLES.items():
-            done = subprocess.run(
-                [sys.executable, "-m", "tapefold.cli", *arguments, "--json"],
-                cwd=ROOT,
-                env=environment,
-                stdout=subprocess.PIPE,
-                encoding="utf-8",
-                check=True,
-            )
+            with contextlib.chdir(ROOT):
+                done = CliRunner().invoke(cli, [*arguments, "--json"], env=environment)
+            if done.exit_code:
+                raise RuntimeError(f"{_shell(arguments)}: {done.output}")
             lines = [f"`tapefold {_shell(arguments)} --json`", "", "```json"]
             for line in done.stdout.splitlines():
                 value = json.loads(line)
@@ -176,9 +172,8 @@ def generated() -> dict[str, list[str]]:
     return parts | {f"example-{name}": lines for name, lines in examples().items()}
 
 
-def write(page: str) -> str:
-    """The page with its generated parts as they are now. Raises `KeyError` for unknown parts."""
-    parts = generated()
+def write(page: str, parts: dict[str, list[str]]) -> str:
+    """The page with these parts in it. Raises `KeyError` where one has no place."""
     missing = parts.keys() - {found[2] for found in PART.finditer(page)}
     if missing:
         raise KeyError(f"the page has no place for {', '.join(sorted(missing))}")
@@ -188,7 +183,7 @@ def write(page: str) -> str:
 def main() -> int:
     """Write the page, or check it."""
     before = PAGE.read_text(encoding="utf-8")
-    after = write(before)
+    after = write(before, generated())
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(after, encoding="utf-8")
         return 0

@@ -53,7 +53,7 @@ def test_a_beginning_that_several_ids_have_lists_them(sessions):
 def test_many_candidates_are_counted_and_not_all_listed(sessions):
     for n in range(20):
         start(sessions, f"s-{n:02}")
-    with pytest.raises(AmbiguousReference, match="fits 20 sessions: .* and 12 more"):
+    with pytest.raises(AmbiguousReference, match=r"fits 20 sessions: .* and 12 more"):
         find_session(sessions, "s-")
 
 

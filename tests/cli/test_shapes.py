@@ -73,9 +73,8 @@ def test_the_shape_of_view(run_json, talk):
         "error": None,
         "timestamp": T[1],
     }
-    assert keys(call)[:11] == (
-        "session_id message_id entry_id position role status order_seq content calls model usage"
-    ).split()
+    named = "session_id message_id entry_id position role status order_seq content calls"
+    assert keys(call)[:11] == [*named.split(), "model", "usage"]
 
 
 def test_a_call_without_a_result_is_pending_and_has_none(run_json, talk):
@@ -193,9 +192,10 @@ def test_the_shape_of_tree(run_json, talk):
         "struck": False,
         "calls": [],
     }
-    assert keys(nodes[5])[:9] == (
-        "entry_id parent_id position kind role depth label on_path preview"
-    ).split()
+    assert (
+        keys(nodes[5])[:9]
+        == ("entry_id parent_id position kind role depth label on_path preview").split()
+    )
     assert nodes[3]["calls"] == ["measure"]
     assert (nodes[6]["on_path"], nodes[6]["depth"]) == (False, 1)
     assert nodes[7]["struck"] is True
@@ -205,9 +205,9 @@ def test_the_shape_of_tape(run_json, talk):
     lines = run_json("tape", "talk")
     assert [line["position"] for line in lines] == list(range(1, 10))
     for line in lines:
-        assert keys(line) == (
-            "position entry_id parent_id type timestamp fields session_id"
-        ).split()
+        assert (
+            keys(line) == ("position entry_id parent_id type timestamp fields session_id").split()
+        )
     assert lines[2]["type"] == "MessageFinalized"
     assert (lines[2]["entry_id"], lines[2]["parent_id"]) == (talk["call"], talk["question"])
     assert lines[2]["timestamp"] == T[1]
@@ -240,9 +240,10 @@ def test_the_shape_of_a_replayed_step(run_json, talk):
     steps = run_json("replay", "talk", "--from", "3", "--to", "8")
     assert [step["position"] for step in steps] == [3, 4, 5, 6, 7, 8]
     for step in steps:
-        assert keys(step) == (
-            "position session_id type entry_id timestamp effects leaf messages"
-        ).split()
+        assert (
+            keys(step)
+            == ("position session_id type entry_id timestamp effects leaf messages").split()
+        )
     assert steps[1]["effects"] == [
         {
             "effect": "added",
@@ -301,9 +302,10 @@ def test_the_shape_of_import(run_json):
             }
         ]
     }
-    assert keys(shape["files"][0]) == (
-        "path format session_id read kept already repaired foreign skipped problems"
-    ).split()
+    assert (
+        keys(shape["files"][0])
+        == ("path format session_id read kept already repaired foreign skipped problems").split()
+    )
 
 
 def test_a_problem_has_a_line_a_reason_and_a_detail(run_json, tmp_path):
@@ -319,9 +321,7 @@ def test_a_problem_has_a_line_a_reason_and_a_detail(run_json, tmp_path):
 
 def test_the_shape_of_append_and_fork(run_json, talk):
     appended = run_json("append", "talk", "More")
-    assert keys(appended) == (
-        "session_id position entry_id message_id changed warnings"
-    ).split()
+    assert keys(appended) == ("session_id position entry_id message_id changed warnings").split()
     assert (appended["session_id"], appended["position"], appended["changed"]) == (
         "talk",
         10,
