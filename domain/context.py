@@ -127,6 +127,8 @@ class _Builder:
         self.kept = {i.entry_id for i in selection.kept}
         self.called: set[tuple[str, str]] = set()
         """Calls that a row of the context holds."""
+        self.answered_late: dict[str, int] = {}
+        """Messages behind the boundary, with the order number of a result that is kept."""
 
     def build(self) -> None:
         # A summary in front stays in front: rows without a number lead, or stay where they are.
@@ -353,6 +355,13 @@ class _Builder:
         caller = self.by_message.get(owned[0])
         behind = caller is not None and caller.entry_id not in self.kept
         self._exclude(message, "call_summarised" if behind else "call_left_out")
+        if behind and caller is not None:
+            self.answered_late[caller.entry_id] = message.seq
+
+    def _changed(self, item: Item) -> int:
+        """Order number of the last that was said about a message: of its late result, too."""
+        changed = self.state.changed(getattr(item.node, "message_id", ""))
+        return max(changed, self.answered_late.get(item.entry_id, 0))
 
     def _warn(self) -> None:
         ruling = self.selection.ruling
@@ -372,7 +381,7 @@ class _Builder:
             for item in self.view.items[: ruling.index]
             if item.kind == MESSAGE
             and item.entry_id not in self.kept
-            and self.state.changed(getattr(item.node, "message_id", "")) > ruling.node.seq
+            and self._changed(item) > ruling.node.seq
         ]
         if stale:
             self.warnings.append(
