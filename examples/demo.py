@@ -6,6 +6,7 @@ The store is a new file in a temporary folder, so nothing of yours is touched.
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import subprocess
@@ -17,6 +18,8 @@ EXAMPLES = Path(__file__).resolve().parent
 GARDEN = "kitchen-garden.tau.jsonl"
 BIRDS = "bird-box.pi.jsonl"
 
+BLUE = ("\x1b[1;34m", "\x1b[0m")
+
 QUESTION = "Could the table list only what is due this month? Then it would fit."
 
 
@@ -26,10 +29,13 @@ class Walk:
     def __init__(self, store: Path) -> None:
         self.environment = {**os.environ, "TAPEFOLD_DB": str(store)}
 
-    def say(self, text: str) -> None:
+    def say(self, *lines: str) -> None:
         """Print what comes next."""
-        mark = "\x1b[1;34m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ""
-        print(f"\n{mark}# {text}{mark and chr(27) + '[0m'}", flush=True)
+        plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR")
+        before, after = ("", "") if plain or os.environ.get("TERM") == "dumb" else BLUE
+        print()
+        for line in lines:
+            print(f"{before}# {line}{after}", flush=True)
 
     def run(self, *arguments: str) -> None:
         """Print one command and run it."""
@@ -44,6 +50,8 @@ class Walk:
 
 def main() -> None:
     """Walk through import, tree, replay, context, fork, and a second import."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     folder = Path(tempfile.mkdtemp(prefix="tapefold-demo-"))
     store = folder / "sessions.db"
     walk = Walk(store)
@@ -62,8 +70,10 @@ def main() -> None:
     walk.run("replay", "What to sow this week", "--from", "38", "--to", "44")
     walk.run("replay", "What to sow this week", "--from", "54", "--to", "59")
 
-    walk.say("What a model would be sent now: the summary, and only what follows. Note row 4:")
-    walk.say("a call was interrupted; models want each call answered, so the row is made up.")
+    walk.say(
+        "What a model would be sent now: the summary, and only what follows. Row 4 was never",
+        "written: the call was interrupted, and models want every call answered.",
+    )
     walk.run("context", "Nine wrens 🐦")
 
     walk.say("Go on from an earlier moment: a fork at position 26, where the table was too wide.")

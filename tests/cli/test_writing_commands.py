@@ -1,8 +1,13 @@
 """import, append and fork, through the command line."""
 
+import json
+import signal
+import subprocess
+import time
+
 import pytest
 
-from .conftest import ROOT
+from .conftest import PROGRAM, ROOT, T
 
 SHORT = ROOT / "examples" / "short-talk.pi.jsonl"
 GARDEN = ROOT / "examples" / "kitchen-garden.tau.jsonl"
@@ -145,3 +150,37 @@ def test_an_id_that_is_taken_is_refused(run, talk):
     assert "already exists" in run("fork", "talk", "--id", "talk", code=1) or True
     run("fork", "talk", "--id", "child")
     assert "'child' already exists" in run("fork", "talk", "--id", "child", code=1)
+
+
+@pytest.mark.slow
+def test_an_import_that_is_interrupted_is_completed_by_importing_again(
+    environment, run_json, tmp_path, store
+):
+    """Ctrl-C at several moments: what was written is whole, and nothing comes twice."""
+    header = SHORT.read_text().splitlines()[0].replace("short-talk", "long-talk")
+    lines = [header]
+    for n in range(12_000):
+        message = {"role": "user", "content": f"line {n}", "timestamp": n}
+        parent = f"n{n - 1}" if n else None
+        record = {"type": "message", "id": f"n{n}", "parentId": parent, "timestamp": T[0]}
+        lines.append(json.dumps({**record, "message": message}))
+    file = tmp_path / "long.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    codes = []
+    for delay in (1.0, 1.3, 1.6, 2.0, 2.5):
+        process = subprocess.Popen(
+            [PROGRAM, "import", str(file)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+        codes.append(process.returncode)
+        assert process.returncode in (0, 130), said
+    assert 130 in codes
+    (report,) = run_json("import", file)["files"]
+    assert report["kept"] + report["already"] == report["read"] == 12_001
+    nodes = run_json("tree", "long-talk")["nodes"]
+    assert [node["entry_id"] for node in nodes] == [f"n{n}" for n in range(12_000)]

@@ -121,6 +121,18 @@ def test_facts_compare_by_rank_and_then_by_order():
     assert result_of(tape.view(), a, "c1")[0] == "failed"
 
 
+def test_a_call_fact_that_is_done_is_not_undone_by_a_later_unfinished_one():
+    tape = Tape()
+    a = tape.assistant("a")
+    tape.call_fact(a, "c1", name="first")
+    tape.call_fact(a, "c1", name="running", status="pending")
+    (call,) = tape.view().messages[0].calls
+    assert call.name == "first"
+    tape.call_fact(a, "c1", name="second", status="error")
+    (call,) = tape.view().messages[0].calls
+    assert call.name == "second"
+
+
 def test_a_result_fact_without_its_call_is_no_call():
     tape = Tape()
     a = tape.assistant("a")

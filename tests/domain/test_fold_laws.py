@@ -152,3 +152,15 @@ def test_two_equal_states_describe_themselves_equally_and_others_do_not():
     tape.retract("e1")
     assert tape.state(at=2).describe() == state.describe()
     assert tape.state().describe() != state.describe()
+
+
+def test_a_provenance_key_names_its_first_delivery_on_the_tape_and_in_the_basis():
+    """A tape by others may use a key twice; the answer to a retry stays the same."""
+    parent = Tape("p")
+    parent.user("first", key="k", request="one")
+    parent.user("second", key="k", request="two")
+    child = parent.fork("c")
+    child.user("third", key="k", request="three")
+    for state in (parent.state(), child.state()):
+        assert (state.keys.get("k").seq, state.keys.get("k").request) == (2, "one")
+        assert state.locate(2) == ("p", 2)

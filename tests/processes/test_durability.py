@@ -59,7 +59,5 @@ def test_an_acknowledged_execute_is_one_sync_of_the_disk(store_path, strace, sta
     calls = re.findall(
         r'(fsync|fdatasync|write\(2, "before|write\(2, "acknowledged)\b', log.read_text()
     )
-    between = re.findall(
-        r'write\(2, "before(.*?)write\(2, "acknowledged', " ".join(calls)
-    )
+    between = re.findall(r'write\(2, "before(.*?)write\(2, "acknowledged', " ".join(calls))
     assert [len(syncs.split()) for syncs in between] == [1] * 35

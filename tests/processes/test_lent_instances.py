@@ -19,7 +19,7 @@ def sessions(store_path, open_sessions) -> Sessions:
 def test_who_keeps_the_instance_of_a_command_cannot_decide_on_it(sessions):
     """It is the cached one: what he adds would go into the next command of somebody else."""
     kept = sessions.execute("s", lambda s: s)
-    with pytest.raises(SpentInstance, match="'s'.*command.*load"):
+    with pytest.raises(SpentInstance, match=r"'s'.*command.*load"):
         kept.finalize("user", "two")
     with pytest.raises(SpentInstance):
         sessions.save(kept)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError
@@ -87,7 +89,8 @@ with Sessions(sys.argv[1]) as sessions:
     for n in range(5):
         wait()
         try:
-            say("appended", sessions.append(f"s{n}", [Draft.of(SessionStarted)], expected_position=0))
+            drafts = [Draft.of(SessionStarted)]
+            say("appended", sessions.append(f"s{n}", drafts, expected_position=0))
         except ConcurrencyConflict as conflict:
             say("conflict", conflict.expected, conflict.actual)
 """
@@ -152,7 +155,7 @@ def test_a_conflict_of_save_leaves_execute_unharmed(two_copies):
 class Host(Application):
     """An application of somebody else's, which knows nothing of spent instances."""
 
-    env = {
+    env: ClassVar = {
         "PERSISTENCE_MODULE": "tapefold.persistence.sqlite_factory",
         "ORIGINATOR_ID_TYPE": "text",
     }
