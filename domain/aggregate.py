@@ -24,6 +24,7 @@ from .errors import (
 from .events import Event, SessionStarted
 from .heads import Head, Timestamp
 from .identifiers import Defaults, check_id
+from .jsonvalues import check_json
 from .kernel import State, check_basis
 from .outcome import Outcome
 from .tree import CurrentLeaf, LeafRef, entry_of, require_node
@@ -56,6 +57,9 @@ BODY_META = (
     "span_id",
     "extra",
 )
+
+FORK_KEY = "\x00fork:"
+"""Keys that begin so are given by `fork` alone: no host writes a NUL by accident."""
 
 WORTH_KEEPING = frozenset(
     {
@@ -94,6 +98,8 @@ class Aggregate:
         self._under_required = False
         self._parked = False
         self._born: list[Aggregate] = []
+        self._rebuilt = False
+        self._above: dict[str, str | None] = {}
         self.defaults = defaults or Defaults()
         self.tapes = tapes
 
@@ -140,7 +146,13 @@ class Aggregate:
 
     def take_born(self) -> list[Any]:
         """The children that were forked off since this was last asked; `execute` saves them."""
-        born, self._born = self._born, []
+        born: list[Any] = []
+        todo: list[Aggregate] = [self]
+        while todo:  # a child may have been forked, too
+            parent = todo.pop()
+            children, parent._born = parent._born, []
+            born += children
+            todo += children
         return born
 
     def spend(self) -> None:
@@ -162,6 +174,7 @@ class Aggregate:
                 self._basis_error = error
         self.state.apply_head(event.position, event.head)
         self._worthy = True
+        self._rebuilt = True
 
     def expect(self, position: int | None) -> None:
         """Raise `ConcurrencyConflict` unless the session is at `position` (None: any)."""
@@ -203,17 +216,27 @@ class Aggregate:
             raise SpentInstance(self.id, "the command that it was lent to has ended")
         if self._basis_error is not None:
             raise self._basis_error
-        if self._handed is not None and self.tapes is not None:
-            self._check_handed(self._handed, self.tapes)
+        if self._handed is not None:
+            self._check_handed(self._handed)
 
-    def _check_handed(self, handed: Event, tapes: Tapes) -> None:
-        """Raise `SpentInstance` if another event stands where the last one that was handed out
-        should: an application of a host's own does not say whether its save has worked."""
-        for there in tapes.events_at(self.id, [handed.position]):
-            if _signature(there) != _signature(handed):
-                self.spend()
-                raise SpentInstance(self.id)
-            self._handed = None
+    def _check_handed(self, handed: Event) -> None:
+        """Raise `SpentInstance` unless the last event that was handed out stands on the tape.
+
+        An application of a host's own does not say whether its save has worked, and an entry
+        that hangs under one that was never stored would cut the conversation off.
+        """
+        if self.tapes is None:
+            if self._rebuilt:  # by a repository of the library's
+                raise SpentInstance(
+                    self.id, "it was saved, and has no tape that tells whether it worked"
+                )
+            return
+        for there in self.tapes.events_at(self.id, [handed.position]):
+            if _signature(there) == _signature(handed):
+                self._handed = None
+                return
+        self.spend()
+        raise SpentInstance(self.id)
 
     # -- triggering ------------------------------------------------------------------------
 
@@ -260,6 +283,7 @@ class Aggregate:
                 f"a timestamp is text or a number, not {type(timestamp).__name__}; "
                 "a datetime is given as its isoformat()"
             )
+        check_json(timestamp, "timestamp")
         made = Head(
             kind=event.KIND,
             timestamp=self.defaults.now() if timestamp is None else timestamp,
@@ -313,6 +337,8 @@ class Aggregate:
 
     def _body(self, make: type[BodyBase], meta: Meta, **values: Any) -> Any:
         if meta:
+            if str(meta.get("key", "")).startswith(FORK_KEY):
+                raise InvalidValue(f"keys that begin with {FORK_KEY!r} name forks")
             for name in BODY_META:
                 if name in meta:
                     values[name] = meta[name]  # type: ignore[literal-required]

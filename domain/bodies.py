@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAn
 
 from .content import Block, Content, content_json, parse_content
 from .errors import InvalidValue
-from .jsonvalues import Json, JsonObject, Text
+from .jsonvalues import Json, JsonObject, MaybeText, Text
 
 Source = Literal["live", "backfill", "import", "repair", "merge"]
 
@@ -37,11 +37,11 @@ class BodyBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     source: Source | None = None
-    actor: Text | None = None
-    correlation_id: Text | None = None
-    causation_id: Text | None = None
-    trace_id: Text | None = None
-    span_id: Text | None = None
+    actor: MaybeText = None
+    correlation_id: MaybeText = None
+    causation_id: MaybeText = None
+    trace_id: MaybeText = None
+    span_id: MaybeText = None
     extra: JsonObject = Field(default_factory=dict)
 
     @classmethod
@@ -80,10 +80,10 @@ def title_line(title: object) -> str | None:
 class StartBody(BodyBase):
     """`incarnation` tells a tape from an earlier one under the same id."""
 
-    incarnation: Text | None = None
-    directory: Text | None = None
-    title: Text | None = None
-    owner: Text | None = None
+    incarnation: MaybeText = None
+    directory: MaybeText = None
+    title: MaybeText = None
+    owner: MaybeText = None
     imported_from: JsonObject | None = None
 
 
@@ -97,24 +97,24 @@ class MessageBody(BodyBase):
     """
 
     content: Annotated[tuple[SerializeAsAny[Block], ...], PlainValidator(parse_content)] = ()
-    model: Text | None = None
-    provider: Text | None = None
+    model: MaybeText = None
+    provider: MaybeText = None
     usage: Json = None
-    stop_reason: Text | None = None
-    error: Text | None = None
-    tool_name: Text | None = None
+    stop_reason: MaybeText = None
+    error: MaybeText = None
+    tool_name: MaybeText = None
     is_error: bool = False
-    custom_type: Text | None = None
+    custom_type: MaybeText = None
     display: bool = True
     details: Json = None
-    name: Text | None = None
-    reason: Text | None = None
+    name: MaybeText = None
+    reason: MaybeText = None
 
 
 class RetractionBody(BodyBase):
     """Why messages are struck out."""
 
-    reason: Text | None = None
+    reason: MaybeText = None
 
 
 class ToolCallBody(BodyBase):
@@ -127,7 +127,7 @@ class ToolCallBody(BodyBase):
 class ToolResultBody(BodyBase):
     """What the tool gave back."""
 
-    name: Text | None = None
+    name: MaybeText = None
     content: _Content = ()
     details: Json = None
 
@@ -138,15 +138,15 @@ class AnchorBody(BodyBase):
     `kept` holds messages that a foreign summary carries in itself and that follow it.
     """
 
-    summary: Text | None = None
+    summary: MaybeText = None
     state: Json = None
     covered: tuple[str, ...] = ()
     tokens_before: int | None = None
     tokens_after: int | None = None
     usage: Json = None
-    model: Text | None = None
-    provider: Text | None = None
-    reason: Text | None = None
+    model: MaybeText = None
+    provider: MaybeText = None
+    reason: MaybeText = None
     details: Json = None
     kept: Json = None
 
@@ -155,11 +155,11 @@ class BranchSummaryBody(BodyBase):
     """What was learnt on the branch that ended at `left`."""
 
     summary: Text
-    left: Text | None = None
+    left: MaybeText = None
     covered: tuple[str, ...] = ()
     usage: Json = None
-    model: Text | None = None
-    provider: Text | None = None
+    model: MaybeText = None
+    provider: MaybeText = None
     details: Json = None
 
 
@@ -167,16 +167,16 @@ class EditBody(BodyBase):
     """What stands in the context instead; None leaves the entry out."""
 
     content: _Content | None = None
-    reason: Text | None = None
+    reason: MaybeText = None
 
 
 class ForkBody(BodyBase):
     """The child, and the point of the parent's tape that it inherits."""
 
     child: Text
-    fork_id: Text | None = None
+    fork_id: MaybeText = None
     position: int
-    leaf: Text | None = None
+    leaf: MaybeText = None
     inherit: bool = True
 
 
@@ -184,7 +184,7 @@ class MergeBody(BodyBase):
     """How a fork ended."""
 
     child: Text
-    fork_id: Text | None = None
+    fork_id: MaybeText = None
     position: int | None = None
     count: int | None = None
     data: Json = None
@@ -195,55 +195,55 @@ class LinkBody(BodyBase):
 
     child: Text
     position: int
-    run_id: Text | None = None
-    task_id: Text | None = None
-    outcome: Text | None = None
-    summary: Text | None = None
+    run_id: MaybeText = None
+    task_id: MaybeText = None
+    outcome: MaybeText = None
+    summary: MaybeText = None
     data: Json = None
 
 
 class LeafBody(BodyBase):
     """Why the leaf moves; `before` names the message that is to be asked anew."""
 
-    before: Text | None = None
-    reason: Text | None = None
+    before: MaybeText = None
+    reason: MaybeText = None
 
 
 class LabelBody(BodyBase):
     """The label's text; None clears it."""
 
-    label: Text | None = None
+    label: MaybeText = None
 
 
 class InfoBody(BodyBase):
     """The new name (None clears it, when the head says so), and other information."""
 
-    title: Text | None = None
-    directory: Text | None = None
+    title: MaybeText = None
+    directory: MaybeText = None
     data: Json = None
 
 
 class ModelBody(BodyBase):
     """The model from here on; an absent provider leaves the one before."""
 
-    model: Text | None = None
-    provider: Text | None = None
+    model: MaybeText = None
+    provider: MaybeText = None
 
 
 class ThinkingBody(BodyBase):
     """The thinking level from here on; None: unset."""
 
-    level: Text | None = None
+    level: MaybeText = None
 
 
 class UsageBody(BodyBase):
     """What was spent, and on what."""
 
     usage: Json = None
-    purpose: Text | None = None
-    model: Text | None = None
-    provider: Text | None = None
-    note: Text | None = None
+    purpose: MaybeText = None
+    model: MaybeText = None
+    provider: MaybeText = None
+    note: MaybeText = None
 
 
 class CustomBody(BodyBase):
@@ -259,10 +259,10 @@ class ForeignBody(BodyBase):
     `start` and `end` are its byte range in the file, `problem` says why it is foreign.
     """
 
-    raw: Text | None = None
-    raw_base64: Text | None = None
+    raw: MaybeText = None
+    raw_base64: MaybeText = None
     value: Json = None
-    problem: Text | None = None
+    problem: MaybeText = None
     start: int | None = None
     end: int | None = None
 
@@ -270,7 +270,7 @@ class ForeignBody(BodyBase):
 class BackfillBody(BodyBase):
     """What a backfill run read and wrote."""
 
-    origin: Text | None = None
+    origin: MaybeText = None
     read: int | None = None
     written: int | None = None
     data: Json = None
@@ -279,20 +279,20 @@ class BackfillBody(BodyBase):
 class ContextBody(BodyBase):
     """A manifest: what a request contained and left out, and why. No text."""
 
-    request_id: Text | None = None
+    request_id: MaybeText = None
     manifest: Json = None
 
 
 class ModelCallBody(BodyBase):
     """One attempt: how it ended, what it cost."""
 
-    request_id: Text | None = None
+    request_id: MaybeText = None
     attempt: int | None = None
-    status: Text | None = None
-    model: Text | None = None
-    provider: Text | None = None
+    status: MaybeText = None
+    model: MaybeText = None
+    provider: MaybeText = None
     usage: Json = None
     cost: Json = None
     latency_ms: float | None = None
-    error: Text | None = None
-    stop_reason: Text | None = None
+    error: MaybeText = None
+    stop_reason: MaybeText = None

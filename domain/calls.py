@@ -101,7 +101,7 @@ def pair_row(state: State, node: MessageNode, include_pending: bool) -> PairRow:
     return row
 
 
-class _Unused:
+class Unused:
     """The unused results of one call id, by row. Calls ask in rising order of their rows."""
 
     def __init__(self) -> None:
@@ -172,6 +172,7 @@ def _named(
     they struck or dead: no other result is theirs."""
     settled: set[Owned] = set()
     closed: set[Owned] = set()
+    gone: dict[str, set[str] | None] = {}
     for _, row, version in _results(rows, named=True):
         owned = (version.owner or "", version.call_ids[0])
         mid = row.node.message_id
@@ -180,7 +181,10 @@ def _named(
             if not version.interruption:
                 closed.add(owned)
         elif owned not in live:
-            if _is_gone(state.message(owned[0]), owned[1]):
+            if owned[0] not in gone:
+                gone[owned[0]] = _gone_calls(state.message(owned[0]))
+            lost = gone[owned[0]]
+            if lost is None or owned[1] in lost:
                 pairing.hidden.add(mid)
                 if not version.interruption:
                     closed.add(owned)
@@ -198,13 +202,14 @@ def _named(
     return settled | closed
 
 
-def _is_gone(owner: MessageState | None, call_id: str) -> bool:
-    """Whether the owner is struck, or was revised without the call. One that merely stands on
-    another branch has its call still."""
-    if owner is None or owner.struck:
-        return owner is not None
-    final = owner.final
-    return final is not None and call_id in owner.held and call_id not in final.call_ids
+def _gone_calls(owner: MessageState | None) -> set[str] | None:
+    """The calls that an owner has no more, since it was revised without them; None: all of
+    them, since it is struck. One that merely stands on another branch has its calls still."""
+    if owner is None:
+        return set()
+    if owner.struck:
+        return None
+    return set() if owner.final is None else set(owner.held) - set(owner.final.call_ids)
 
 
 def _answer(pairing: Pairing, owned: Owned, message_id: str) -> None:
@@ -220,12 +225,12 @@ def _unnamed(
     interrupted: dict[Owned, str],
     struck: set[Owned],
 ) -> None:
-    candidates: dict[str, _Unused] = {}
-    struck_rows: dict[str, _Unused] = {}
+    candidates: dict[str, Unused] = {}
+    struck_rows: dict[str, Unused] = {}
     at: dict[int, Version] = {}
     for i, row, version in _results(rows, named=False):
         by_id = candidates if row.winner is not None else struck_rows
-        unused = by_id.setdefault(version.call_ids[0], _Unused())
+        unused = by_id.setdefault(version.call_ids[0], Unused())
         (unused.interruptions if version.interruption else unused.real).append(i)
         if row.winner is not None:
             at[i] = version

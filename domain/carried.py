@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .calls import Unused
 from .content import Content, ToolCallBlock, load_content
 from .normalise import each_call_once, provider_role, sent_blocks
 
@@ -28,11 +29,12 @@ def carried(kept: object) -> Iterator[Carried]:
     that no call among them asked for.
     """
     messages = [m for m in kept if isinstance(m, dict)] if isinstance(kept, list) else []
-    results: dict[Any, list[int]] = {}
+    results: dict[str, Unused] = {}
+    used: set[int] = set()
     for i, message in enumerate(messages):
         call_id = message.get("call_id")
         if message.get("role") == "tool_result" and isinstance(call_id, str):
-            results.setdefault(call_id, []).append(i)
+            results.setdefault(call_id, Unused()).real.append(i)
     for i, message in enumerate(messages):
         role = str(message.get("role", "user"))
         if role == "tool_result":
@@ -43,18 +45,13 @@ def carried(kept: object) -> Iterator[Carried]:
         yield Carried(provider_role(role), content)
         for block in content:
             if isinstance(block, ToolCallBlock):
-                found = _take(results.get(block.call_id, []), i)
+                waiting = results.get(block.call_id)
+                found = None if waiting is None else waiting.take(i, used)
                 if found is None:
                     yield Carried("tool_result", (), block.call_id, True, made_up=True)
                 else:
+                    used.add(found)
                     yield _result(messages[found], block.call_id)
-
-
-def _take(unused: list[int], after: int) -> int | None:
-    """The first unused result behind the call, else the first of all; it is used then."""
-    if not unused:
-        return None
-    return unused.pop(next((n for n, i in enumerate(unused) if i > after), 0))
 
 
 def _result(message: dict[str, Any], call_id: str) -> Carried:

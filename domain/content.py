@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InvalidValue
-from .jsonvalues import Json, JsonObject, Text, check_json
+from .jsonvalues import Json, JsonObject, MaybeText, Text, check_json
 
 
 @cache
@@ -56,7 +56,7 @@ class ThinkingBlock(Block):
 
     TYPE: ClassVar[str] = "thinking"
     thinking: Text
-    signature: Text | None = None
+    signature: MaybeText = None
     redacted: bool = False
 
 
@@ -64,19 +64,19 @@ class ImageBlock(Block):
     """An image, inline (base64) or by address."""
 
     TYPE: ClassVar[str] = "image"
-    data: Text | None = None
-    mime_type: Text | None = None
-    url: Text | None = None
+    data: MaybeText = None
+    mime_type: MaybeText = None
+    url: MaybeText = None
 
 
 class FileBlock(Block):
     """A file, inline (base64) or by address."""
 
     TYPE: ClassVar[str] = "file"
-    name: Text | None = None
-    data: Text | None = None
-    mime_type: Text | None = None
-    url: Text | None = None
+    name: MaybeText = None
+    data: MaybeText = None
+    mime_type: MaybeText = None
+    url: MaybeText = None
 
 
 class ToolCallBlock(Block):

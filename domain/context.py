@@ -13,14 +13,15 @@ from typing import Any, Final
 from .calls import DUPLICATE
 from .carried import carried
 from .content import Content, TextBlock, ToolCallBlock, content_json, plain_text
+from .events import Event
 from .jsonvalues import sha256_hex
-from .nodes import BRANCH_SUMMARY, CONTEXT_EDIT, HANDOFF, MESSAGE
+from .nodes import BRANCH_SUMMARY, COMPACTION, CONTEXT_EDIT, HANDOFF, MESSAGE
 from .normalise import bash_details, each_call_once, model_content, provider_role
 from .order import sort_rows
 from .policies import Policy, policy_named
 from .selection import Selection, select
 from .tokens import estimate_tokens
-from .view import Call, Item, Message, View, Warning
+from .view import Call, Item, Message, View, Warning, order_key
 
 BUILDER_VERSION: Final = 1
 
@@ -64,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A message or edit that has no part in the context, with the reason."""
+    """A message, summary or edit that has no part in the context, with the reason."""
 
     entry_id: str
     reason: str
@@ -89,8 +90,6 @@ class Context:
 @dataclass(frozen=True)
 class _Edit:
     content: Content | None
-    entry_id: str
-    seq: int
 
 
 def build_context(view: View, policy: Policy | str = "anchored") -> Context:
@@ -98,7 +97,7 @@ def build_context(view: View, policy: Policy | str = "anchored") -> Context:
     chosen = policy_named(policy)
     assert view.state is not None
     selection = select(view.state, view.items, chosen.anchored)
-    builder = _Builder(view, selection)
+    builder = _Builder(view, selection, chosen.anchored)
     builder.build()
     rows = tuple(builder.rows)
     return Context(
@@ -114,11 +113,12 @@ def build_context(view: View, policy: Policy | str = "anchored") -> Context:
 
 
 class _Builder:
-    def __init__(self, view: View, selection: Selection) -> None:
+    def __init__(self, view: View, selection: Selection, anchored: bool) -> None:
         assert view.state is not None
         self.view = view
         self.state = view.state
         self.selection = selection
+        self.anchored = anchored
         self.rows: list[Row] = []
         self.excluded: list[Excluded] = []
         self.warnings: list[Warning] = []
@@ -132,7 +132,7 @@ class _Builder:
 
     def build(self) -> None:
         # A summary in front stays in front: rows without a number lead, or stay where they are.
-        ordered = sort_rows(self.selection.kept, _order_key)
+        ordered = sort_rows(self.selection.kept, order_key)
         for item in ordered:
             if item.entry_id in self.selection.summaries:
                 self._summary(item)
@@ -144,8 +144,14 @@ class _Builder:
         told = {row.entry_id for row in self.rows} | {left.entry_id for left in self.excluded}
         told |= self.kept
         for item in self.view.items:
-            if item.message is not None and item.entry_id not in told:
+            if item.entry_id in told:
+                continue
+            if item.message is not None:
                 self._exclude(item.message, "before_boundary")
+            elif item.kind == BRANCH_SUMMARY:
+                self._exclude_node(item, "before_boundary")
+            elif item.kind in (COMPACTION, HANDOFF) and self.anchored:
+                self._exclude_node(item, "superseded")
         for item in ordered:
             if item.message is not None and item.message.role == "tool_result":
                 self._result_left_out(item.message)
@@ -154,34 +160,33 @@ class _Builder:
     # -- edits -----------------------------------------------------------------------------
 
     def _edits(self) -> dict[str, _Edit]:
-        """The last edit of each target on the path."""
-        edits: dict[str, _Edit] = {}
+        """The last edit of each target on the path, unless a later version superseded it."""
+        edits: dict[str, tuple[Item, Event]] = {}
         for item in self.view.items:
             if item.kind == CONTEXT_EDIT and item.event is not None and item.event.head.targets:
-                edits[item.event.head.targets[0]] = _Edit(
-                    item.event.body.content, item.entry_id, item.node.seq
+                edits[item.event.head.targets[0]] = (item, item.event)
+        said = {item.entry_id: item.message for item in self.view.items if item.message}
+        found = {}
+        for target, (item, event) in edits.items():
+            message = said.get(target)
+            content: Content | None = event.body.content
+            if content is not None and message is not None and message.seq > item.node.seq:
+                self._exclude_node(item, "superseded")
+                self.warnings.append(
+                    Warning(
+                        "superseded",
+                        f"the edit {item.entry_id} of {target} is superseded by a later version",
+                        (item.entry_id, target),
+                    )
                 )
-        return edits
+            else:
+                found[target] = _Edit(content)
+        return found
 
-    def _edited(self, entry_id: str, seq: int, content: Content) -> Content | None:
-        """The content after the edits; None: left out. A later version supersedes an edit."""
+    def _edited(self, entry_id: str, content: Content) -> Content | None:
+        """The content after the edits; None: left out."""
         edit = self.edits.get(entry_id)
-        if edit is None:
-            return content
-        if edit.content is None:
-            return None
-        if seq > edit.seq:
-            session_id, position = self.state.locate(edit.seq)
-            self.excluded.append(Excluded(edit.entry_id, "superseded", session_id, position))
-            self.warnings.append(
-                Warning(
-                    "superseded",
-                    f"the edit {edit.entry_id} of {entry_id} is superseded by a later version",
-                    (edit.entry_id, entry_id),
-                )
-            )
-            return content
-        return edit.content
+        return content if edit is None else edit.content
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -189,8 +194,9 @@ class _Builder:
         assert item.event is not None
         body = item.event.body
         text: Content = (TextBlock.model_construct(text=body.summary or ""),)
-        content = self._edited(item.entry_id, item.node.seq, text)
+        content = self._edited(item.entry_id, text)
         if content is None:
+            self._exclude_node(item, "edited_out")
             return
         kind = HANDOFF if item.kind == HANDOFF else "summary"
         session_id, position = self.state.locate(item.node.seq)
@@ -198,6 +204,8 @@ class _Builder:
             self.rows.append(
                 Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
             )
+        else:
+            self._exclude_node(item, "empty")
         for told in carried(body.kept):
             if told.made_up:
                 self._interrupted(told.call_id)
@@ -219,17 +227,17 @@ class _Builder:
     def _branch_summary(self, item: Item) -> None:
         assert item.event is not None
         text: Content = (TextBlock.model_construct(text=item.event.body.summary),)
-        content = self._edited(item.entry_id, item.node.seq, text)
-        if content and plain_text(content).strip():
-            session_id, position = self.state.locate(item.node.seq)
-            self.rows.append(
-                Row(BRANCH_SUMMARY, item.entry_id, "user", content, session_id, position)
-            )
+        content = self._edited(item.entry_id, text)
+        if content is None or not plain_text(content).strip():
+            self._exclude_node(item, "edited_out" if content is None else "empty")
+            return
+        session_id, position = self.state.locate(item.node.seq)
+        self.rows.append(Row(BRANCH_SUMMARY, item.entry_id, "user", content, session_id, position))
 
     def _message(self, message: Message) -> None:
         if message.role == "tool_result":
             return  # it stands beside its call
-        content = self._edited(message.entry_id, message.seq, message.content)
+        content = self._edited(message.entry_id, message.content)
         if content is None:
             self._exclude(message, "edited_out")
             return
@@ -302,7 +310,7 @@ class _Builder:
             )
             return
         row = self.by_message[result.message_id]
-        content = self._edited(row.entry_id, row.seq, row.content)
+        content = self._edited(row.entry_id, row.content)
         if content is None:
             self._exclude(row, "edited_out")
             self._interrupted(call.call_id)
@@ -342,6 +350,10 @@ class _Builder:
         self.excluded.append(
             Excluded(message.entry_id, reason, message.session_id, message.position)
         )
+
+    def _exclude_node(self, item: Item, reason: str) -> None:
+        session_id, position = self.state.locate(item.node.seq)
+        self.excluded.append(Excluded(item.entry_id, reason, session_id, position))
 
     def _result_left_out(self, message: Message) -> None:
         """Say why a kept result message has no row, if it has none."""
@@ -392,13 +404,6 @@ class _Builder:
                     tuple(stale),
                 )
             )
-
-
-def _order_key(item: Item) -> tuple[int, str] | None:
-    message = item.message
-    if message is None or message.order_seq is None:
-        return None
-    return message.order_seq, message.message_id
 
 
 def row_json(row: Row) -> dict[str, Any]:

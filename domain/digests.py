@@ -23,11 +23,14 @@ def message_digest(
     call_id: str | None = None,
     owner: str | None = None,
     stored: Mapping[str, Any] | None = None,
+    interruption: bool = False,
 ) -> str:
     """Digest of one version of a message. `stored`: the body's JSON, where it is at hand."""
     said: dict[str, Any] = {"role": role, "status": status, "order_seq": order_seq}
     if call_id is not None or owner is not None:
         said["answers"] = [owner, call_id]
+    if interruption:
+        said["interruption"] = True
     said.update(_said(body, stored))
     return digest(said)
 

@@ -7,6 +7,15 @@ class TapefoldError(Exception):
     """Base of every error that tapefold raises on purpose."""
 
 
+def shown(value: object) -> str:
+    """A value as an error's text shows it: short, and whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # endless, too deep, too long, or an object that cannot say what it is
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
 class InvalidValue(TapefoldError, ValueError):
     """A value at the boundary has the wrong type, shape or range."""
 

@@ -20,6 +20,9 @@ FINAL_RANK: Final = 2
 PENDING_RANK: Final = 1
 DROPPED_RANK: Final = 0
 
+DIRECTORY: Final = "directory"
+"""`name` of an event that sets the session's directory."""
+
 
 def message_rank(status: str | None) -> int:
     """2 for a final version (`sent`, `error`), 1 for a draft (`pending`), 0: dropped."""
@@ -68,7 +71,7 @@ class Head:
         revives: of a version: the message is shown again from here on.
         targets: what a mark is about: message ids (retraction), an entry id (label, edit, leaf).
         cleared: the label or name is taken away; of a context edit: its target is left out.
-        name: an anchor's name, `compaction/manual`.
+        name: an anchor's name, `compaction/manual`; `directory`: the event sets the session's.
         first_kept: an anchor's boundary; itself: nothing is kept.
         replaces: entries that an anchor replaces one by one (None: it has a boundary).
         cumulative: rows of older anchors after the boundary stay (Tau's rule).

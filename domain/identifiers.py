@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from .errors import InvalidValue
+from .errors import InvalidValue, shown
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -30,6 +30,16 @@ def check_id(value: object, what: str) -> str:
         raise InvalidValue(f"{what} must have 1 to {MAX_ID} characters, not {len(value)}")
     if _CONTROL.search(value):
         raise InvalidValue(f"{what} {value!r} has control characters; choose a plain id")
+    return value
+
+
+def check_position(value: object, what: str) -> int:
+    """Return `value` if it can be a position: a whole number that a store can hold.
+
+    Whether the tape reaches that far is another question. Raises `InvalidValue`.
+    """
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise InvalidValue(f"{what} takes a position, a whole number, not {shown(value)}")
     return value
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from .errors import BasisMissing, InvalidValue, OutOfOrder
-from .heads import DROPPED_RANK, FINAL_RANK, Head, fact_rank
+from .heads import DIRECTORY, DROPPED_RANK, FINAL_RANK, Head, fact_rank, message_rank
 from .nodes import (
     ANCHORS,
     BRANCH_SUMMARY,
@@ -110,6 +110,8 @@ def _started(state: State, head: Head, seq: int) -> None:
         state.origin = None
     if head.digest is not None and not head.cleared:
         state.name = Fact(seq, head.digest)
+    if head.name == DIRECTORY or state.info is None:
+        state.info = Fact(seq)
 
 
 def _version(state: State, head: Head, seq: int) -> None:
@@ -144,7 +146,8 @@ def _order_seq(state: State, head: Head, old: MessageState | None) -> int | None
     number = head.order_seq
     if number is None:
         return None if old is None else old.latest.order_seq
-    if state.max_order_seq is None or number > state.max_order_seq:
+    known = message_rank(head.status) != DROPPED_RANK
+    if known and (state.max_order_seq is None or number > state.max_order_seq):
         state.max_order_seq = number
     return number
 
@@ -156,11 +159,13 @@ def _first_version(state: State, head: Head, version: Version) -> None:
     else:
         state.aliases[version.message_id] = entry_id
     parent_id = _shared_id(state, head.parent_id)
-    state.entries[entry_id] = MessageNode(entry_id, parent_id, version.seq, version)
+    seq = version.seq
+    finalized = seq if version.rank == FINAL_RANK else 0
+    state.entries[entry_id] = MessageNode(entry_id, parent_id, seq, finalized, version)
     if head.takes_leaf:
         state.leaf = entry_id
     else:
-        state.aside[entry_id] = version.seq
+        state.aside[entry_id] = seq
 
 
 def _later_version(
@@ -169,8 +174,11 @@ def _later_version(
     rank = version.rank
     if rank == DROPPED_RANK:
         return  # a status that nobody knows: recorded, without effect
+    if rank == FINAL_RANK and not node.finalized:
+        node = MessageNode(node.entry_id, node.parent_id, node.born, version.seq, node)
+        state.entries[node.entry_id] = node
     calls = version.call_ids if rank == FINAL_RANK and version.role == "assistant" else ()
-    held = old.held if all(c in old.held for c in calls) else (*old.held, *calls)
+    held = tuple(dict.fromkeys((*old.held, *calls))) if calls else old.held
     if old.struck and not revives:
         new = MessageState(node.entry_id, None, None, version, True, version.seq, held)
     else:
@@ -192,10 +200,12 @@ def _keep(state: State, node: MessageNode, new: MessageState) -> None:
         final is not None
         and final is new.latest
         and not new.struck
-        and all(c in final.call_ids for c in new.held)
+        and set(new.held) <= set(final.call_ids)
         and state.messages.get(node.message_id) is None
     ):
-        state.entries[node.entry_id] = MessageNode(node.entry_id, node.parent_id, node.born, final)
+        state.entries[node.entry_id] = MessageNode(
+            node.entry_id, node.parent_id, node.born, node.finalized, final
+        )
     else:
         state.messages[node.message_id] = new
 
@@ -213,7 +223,7 @@ def _retracted(state: State, head: Head, seq: int) -> None:
 
 
 def _call_fact(state: State, head: Head, seq: int) -> None:
-    if head.owner is not None and head.call_ids:
+    if head.owner is not None and head.call_ids and fact_rank(head.status):
         fact = _fact(state, head.owner, head.call_ids[0])
         fact.changed = seq
         if fact_rank(head.status) >= fact.call_rank():
@@ -225,7 +235,7 @@ def _call_fact(state: State, head: Head, seq: int) -> None:
 
 
 def _result_fact(state: State, head: Head, seq: int) -> None:
-    if head.owner is not None and head.call_ids:
+    if head.owner is not None and head.call_ids and fact_rank(head.status):
         fact = _fact(state, head.owner, head.call_ids[0])
         fact.changed = seq
         if fact_rank(head.status) >= fact.result_rank():
@@ -280,7 +290,7 @@ def _labelled(state: State, head: Head, seq: int) -> None:
 def _info(state: State, head: Head, seq: int) -> None:
     if head.digest is not None or head.cleared:
         state.name = Fact(seq, head.digest, head.cleared)
-    else:
+    elif head.name == DIRECTORY:
         state.info = Fact(seq)
     _mark_node(state, head, seq)
 

@@ -111,15 +111,19 @@ class Version:
 class MessageNode(Version):
     """An entry that is a message, with its newest version while that is the only one that counts.
 
-    `born` is the first version's seq: where the message stands in the tree.
+    `born` is the first version's seq: where the message stands in the tree. `finalized` is that
+    of the first final one, 0 while there is none.
     """
 
-    __slots__ = ("born", "entry_id", "parent_id")
+    __slots__ = ("born", "entry_id", "finalized", "parent_id")
 
-    def __init__(self, entry_id: str, parent_id: str | None, born: int, version: Version) -> None:
+    def __init__(
+        self, entry_id: str, parent_id: str | None, born: int, finalized: int, version: Version
+    ) -> None:
         self.entry_id = entry_id
         self.parent_id = parent_id
         self.born = born
+        self.finalized = finalized
         # Written out: this runs once for every message of a tape.
         self.message_id = version.message_id
         self.seq = version.seq

@@ -9,7 +9,7 @@ replace, entry by entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .kernel import State
@@ -40,44 +40,64 @@ def select(state: State, items: Sequence[Item], anchored: bool) -> Selection:
     if not anchored:
         return Selection(plain)
     start = _last_restart(state, items)
-    if start is None:
-        chain = [item for item in items if item.kind in ANCHORS]
-        selection = Selection([])
-        todo = 0
-    else:
-        first = items[start]
-        chain = [item for item in items[start + 1 :] if item.kind in ANCHORS]
-        selection = _restarted(state, items, first)
-        todo = start + 1
+    chain = [i for i in items[start:] if i.kind in ANCHORS and i.entry_id in state.anchors]
+    anchors = [state.anchors.get(item.entry_id) for item in chain]
+    if any(anchor is not None and anchor.replaces is not None for anchor in anchors):
+        return _one_by_one(state, items, chain)
+    return _by_boundaries(state, items, chain)
+
+
+def _by_boundaries(state: State, items: Sequence[Item], chain: Sequence[Item]) -> Selection:
+    """Anchors that have a boundary: what an item survives are the boundaries of all anchors
+    behind it. One walk from the end, whatever the number of anchors."""
+    selection = Selection([])
+    index_of: dict[str, int] = {}
+    for item in items:
+        index_of.setdefault(item.entry_id, item.index)
+    in_chain = {item.entry_id for item in chain}
+    least = 0  # items before this index are gone
+    kept: list[Item] = []
+    for item in reversed(items):
+        anchor = state.anchors.get(item.entry_id) if item.entry_id in in_chain else None
+        if anchor is not None and anchor.kind != RESET:
+            at, missing = _boundary(index_of, item.index, anchor)
+            if item.index >= least:
+                selection.summaries.add(item.entry_id)
+                if selection.ruling is not None:
+                    kept.append(item)
+            if selection.ruling is None:
+                selection.ruling, selection.boundary, selection.missing = item, at, missing
+            least = max(least, at)
+        elif item.kind not in ANCHORS and item.index >= least:
+            kept.append(item)
+    kept.reverse()
+    selection.kept = kept if selection.ruling is None else [selection.ruling, *kept]
+    return selection
+
+
+def _one_by_one(state: State, items: Sequence[Item], chain: Sequence[Item]) -> Selection:
+    """Anchors of which one lists what it replaces: each works on what the one before left."""
+    selection = Selection([])
+    todo = 0
     for item in chain:
         anchor = state.anchors.get(item.entry_id)
         selection.kept.extend(i for i in items[todo : item.index] if i.kind not in ANCHORS)
         todo = item.index + 1
-        if anchor is not None:
+        if anchor is not None and anchor.kind != RESET:
             _accumulate(items, selection, item, anchor)
     selection.kept.extend(i for i in items[todo:] if i.kind not in ANCHORS)
     return selection
 
 
-def _last_restart(state: State, items: Sequence[Item]) -> int | None:
-    """Index of the last anchor that looks at entries alone: nothing before it matters."""
+def _last_restart(state: State, items: Sequence[Item]) -> int:
+    """Index of the last anchor that looks at entries alone: no older one matters. 0: none."""
     for item in reversed(items):
         anchor = state.anchors.get(item.entry_id) if item.kind in ANCHORS else None
         if anchor is not None and (
             anchor.kind == RESET or (anchor.replaces is None and not anchor.cumulative)
         ):
             return item.index
-    return None
-
-
-def _restarted(state: State, items: Sequence[Item], item: Item) -> Selection:
-    anchor = state.anchors.get(item.entry_id)
-    before = [i for i in items[: item.index] if i.kind not in ANCHORS]
-    if anchor is None or anchor.kind == RESET:
-        return Selection(before)
-    at, missing = boundary_index(items, item.index, anchor)
-    kept = [item, *(i for i in before if i.index >= at)]
-    return Selection(kept, item, at, missing, {item.entry_id})
+    return 0
 
 
 def _accumulate(items: Sequence[Item], selection: Selection, item: Item, anchor: Anchor) -> None:
@@ -92,14 +112,15 @@ def _accumulate(items: Sequence[Item], selection: Selection, item: Item, anchor:
         selection.kept = [*rest[:at], item, *rest[at:]]
         selection.boundary, selection.missing = None, False
         return
-    at, selection.missing = boundary_index(items, item.index, anchor)
+    index_of = {i.entry_id: i.index for i in reversed(items)}
+    at, selection.missing = _boundary(index_of, item.index, anchor)
     selection.boundary = at
     # In path order: the summary of an older anchor stands where that anchor does.
     rest = sorted((i for i in selection.kept if i.index >= at), key=lambda i: i.index)
     selection.kept = [item, *rest]
 
 
-def boundary_index(items: Sequence[Item], index: int, anchor: Anchor) -> tuple[int, bool]:
+def _boundary(index_of: Mapping[str, int], index: int, anchor: Anchor) -> tuple[int, bool]:
     """Index of the first kept entry; that of the anchor itself where nothing is kept.
 
     The second value tells an unknown boundary; an absent one, and the anchor's own id, are
@@ -107,7 +128,5 @@ def boundary_index(items: Sequence[Item], index: int, anchor: Anchor) -> tuple[i
     """
     if anchor.first_kept is None or anchor.first_kept == anchor.entry_id:
         return index, False
-    for item in items[:index]:
-        if item.entry_id == anchor.first_kept:
-            return item.index, False
-    return index, True
+    at = index_of.get(anchor.first_kept, index)
+    return (at, False) if at < index else (index, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from .errors import InvalidValue, UnknownEntry, UnknownMessage
@@ -61,6 +61,40 @@ def is_on_path(state: State, entry_id: str, leaf: str | None) -> bool:
 def entry_of(node: AnyNode) -> str | None:
     """The entry that a node is, or that a mark stands for (None: the root)."""
     return node.target if isinstance(node, Node) and node.kind == MARK else node.entry_id
+
+
+class Marked:
+    """Finds marked entries on many paths, in one walk over each node whatever their number."""
+
+    def __init__(self, state: State, entry_ids: Iterable[str]) -> None:
+        self._state = state
+        self._marked = set(entry_ids)
+        self._nearest: dict[str, str | None] = {}
+
+    def nearest(self, entry_id: str | None) -> str | None:
+        """The marked entry that is nearest above `entry_id`, or it itself."""
+        walked: list[str] = []
+        found: str | None = None
+        for node in upwards(self._state, entry_id):
+            if node.entry_id in self._nearest:
+                found = self._nearest[node.entry_id]
+                break
+            if node.entry_id in self._marked:
+                found = self._nearest[node.entry_id] = node.entry_id
+                break
+            walked.append(node.entry_id)
+        self._nearest.update(dict.fromkeys(walked, found))
+        return found
+
+    def on_path(self, entry_id: str | None) -> Iterator[str]:
+        """The marked entries on the way up from `entry_id`, the nearest first."""
+        seen: set[str] = set()
+        found = self.nearest(entry_id)
+        while found is not None and found not in seen:
+            seen.add(found)
+            yield found
+            node = self._state.entries.get(found)
+            found = None if node is None else self.nearest(node.parent_id)
 
 
 def require_node(state: State, entry_id: str) -> AnyNode:

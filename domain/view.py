@@ -201,7 +201,7 @@ def build_view(
         )
         for i, node in enumerate(nodes)
     )
-    shown = sort_rows([item for item in items if item.message is not None], _order_key)
+    shown = sort_rows([item for item in items if item.message is not None], order_key)
     return View(
         session_id=state.session_id,
         position=state.position,
@@ -218,7 +218,8 @@ def build_view(
     )
 
 
-def _order_key(item: Item) -> tuple[int, str] | None:
+def order_key(item: Item) -> tuple[int, str] | None:
+    """What an item sorts by, see `sort_rows`."""
     message = item.message
     if message is None or message.order_seq is None:
         return None
@@ -372,20 +373,21 @@ def _name(state: State, bodies: Bodies) -> str | None:
 
 def _off_path(state: State, nodes: Sequence[AnyNode]) -> Iterable[Warning]:
     """Answers that a user would miss: they became final beside the path, right below an entry
-    of it, after the last time that the leaf was moved."""
+    of it, after the last time that the leaf was moved (or since the fork)."""
     on_path = {node.entry_id for node in nodes}
+    since = max(state.leaf_moved, state.offset)
     missed = []
-    for entry_id in _maybe_missed(state):
+    for entry_id in _began_beside(state, since):
         node = state.entries.get(entry_id)
-        if not isinstance(node, MessageNode) or entry_id in on_path:
+        if not isinstance(node, MessageNode) or entry_id in on_path or node.finalized <= since:
             continue
         message = state.message(node.message_id)
         final = None if message is None else message.final
-        if final is None or final.role != "assistant" or final.seq <= state.leaf_moved:
-            continue
         parent = None if node.parent_id is None else state.entries.get(node.parent_id)
-        if parent is not None and entry_of(parent) in on_path and final.seq > state.offset:
-            missed.append((final.seq, entry_id))
+        if final is None or final.role != "assistant" or parent is None:
+            continue
+        if entry_of(parent) in on_path:
+            missed.append((node.finalized, entry_id))
     if missed:
         ids = tuple(entry_id for _, entry_id in sorted(missed))
         yield Warning(
@@ -396,11 +398,11 @@ def _off_path(state: State, nodes: Sequence[AnyNode]) -> Iterable[Warning]:
         )
 
 
-def _maybe_missed(state: State) -> Iterable[str]:
+def _began_beside(state: State, since: int) -> Iterable[str]:
+    """Messages that did not take the leaf, or that the leaf has left since they began."""
     yield from state.aside
-    if not state.leaf_moved:
-        return
-    for entry_id, node in state.entries.items():
-        moved_away = isinstance(node, MessageNode) and node.born < state.leaf_moved
-        if moved_away and state.aside.get(entry_id) is None:
-            yield entry_id
+    if since:
+        for entry_id, node in state.entries.items():
+            left = isinstance(node, MessageNode) and node.born <= since
+            if left and state.aside.get(entry_id) is None:
+                yield entry_id

@@ -278,6 +278,12 @@ def _digest(head: dict[str, Any], body: BodyBase) -> str:
     if isinstance(body, MessageBody):
         calls = head["call_ids"] if head["role"] == "tool_result" else ()
         return message_digest(
-            head["role"], head["status"], body, None, calls[0] if calls else None, head["owner"]
+            head["role"],
+            head["status"],
+            body,
+            None,
+            calls[0] if calls else None,
+            head["owner"],
+            interruption=head["interruption"],
         )
     return mark_digest(body)

@@ -17,7 +17,7 @@ from .domain.drafts import Draft
 from .domain.errors import ConcurrencyConflict, PositionOutOfRange, SessionExists, SessionNotFound
 from .domain.events import Event
 from .domain.heads import Head
-from .domain.identifiers import Defaults, check_id
+from .domain.identifiers import Defaults, check_id, check_position
 from .domain.kernel import State
 from .domain.outline import Outline, build_outline
 from .domain.policies import Policy
@@ -130,6 +130,7 @@ class Sessions(Application[str]):
         `expected_position`: raise `ConcurrencyConflict` unless the tape ends there. Without it
         an assistant message must say `under=`.
         """
+        check_id(session_id, "session_id")
         with self._warm.lock(session_id):
             session = self._warm.get(session_id) or self._load(session_id)
             has_begun = False
@@ -229,6 +230,8 @@ class Sessions(Application[str]):
         return self.get(self.execute(session_id, command, expected_position=expected_position))
 
     def _basis(self, session_id: str, at: int) -> State:
+        check_id(session_id, "session_id")
+        check_position(at, "at=")
         found = self._bases.get(session_id, at)
         if found is None:
             found = load_state(self.tapes, session_id, at, self._bases).freeze()
@@ -239,6 +242,7 @@ class Sessions(Application[str]):
 
     def get(self, session_id: str) -> Session:
         """A private instance of a session, to decide on and to `save`."""
+        check_id(session_id, "session_id")
         state, basis = self._newest(session_id)
         return Session.of_state(state, basis, defaults=self.defaults, tapes=self.tapes)
 
@@ -286,8 +290,10 @@ class Sessions(Application[str]):
             raise
 
     def _state(self, session_id: str, at: int | None) -> State:
+        check_id(session_id, "session_id")
         if at is None:
             return self._newest(session_id)[0]
+        check_position(at, "at=")
         if at < 1:
             last = self.recorder.stream_version(session_id)
             if not last:
@@ -329,6 +335,10 @@ class Sessions(Application[str]):
 
     def tape(self, session_id: str, *, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
         """The events of a session's own tape, in order. Raises `SessionNotFound`."""
+        check_id(session_id, "session_id")
+        check_position(gt, "gt=")
+        if lte is not None:
+            check_position(lte, "lte=")
         if self.tapes.first_head(session_id) is None:
             raise SessionNotFound(session_id)
         return self.tapes.events(session_id, gt, lte)
@@ -344,14 +354,15 @@ class Sessions(Application[str]):
 
     def info(self, session_id: str) -> SessionInfo:
         """What a list shows of one session. Folds its heads."""
+        check_id(session_id, "session_id")
         state = load_state(self.tapes, session_id, None, self._bases)
         first, last = self._ends(session_id, state.position)
         title = None
         if state.name is not None and not state.name.cleared:
             title = self._body_at(state, state.name.seq).title
-        directory = first.body.directory
+        directory = None
         if state.info is not None:
-            directory = self._body_at(state, state.info.seq).directory or directory
+            directory = self._body_at(state, state.info.seq).directory
         origin = state.origin
         return SessionInfo(
             session_id=session_id,

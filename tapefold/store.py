@@ -50,11 +50,25 @@ class StoreTapes:
         return None
 
     def events(self, session_id: str, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
-        """The events of a tape in order; a body is decoded when it is asked for."""
+        """The events of a tape in order; a body is decoded when it is asked for.
+
+        Raises `TapefoldError` where a position is missing.
+        """
+        expected = gt
         for position, topic, state in self._recorder.iter_events(session_id, gt=gt, lte=lte):
+            expected += 1
+            if position != expected:
+                raise TapefoldError(
+                    f"session {session_id!r}: position {expected} is missing from the store, "
+                    f"{position} comes next; restore the store from a backup"
+                )
             yield self._event(session_id, position, topic, state)
 
     def _event(self, session_id: str, position: int, topic: str, state: bytes) -> Event:
+        if not is_ours(topic):  # a foreign topic names code to import: never here
+            raise TapefoldError(
+                f"{session_id!r} is no session: at position {position} stands {topic!r}"
+            )
         event = self._mapper.to_domain_event(StoredEvent(session_id, position, topic, state))
         if not isinstance(event, Event):
             raise TapefoldError(

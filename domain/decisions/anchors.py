@@ -13,15 +13,15 @@ from typing import Any, Unpack
 
 from ..aggregate import Aggregate, Meta, place_said
 from ..bodies import AnchorBody
-from ..calls import Pairing, PairRow, pair, pair_row
+from ..calls import FACT_RESULT, Pairing, PairRow, Result, pair, pair_row
 from ..digests import mark_digest
-from ..errors import InvalidBoundary, InvalidValue, StaleSummary
+from ..errors import InvalidBoundary, InvalidValue, StaleSummary, shown
 from ..events import CompactionAnchored, HandoffAnchored, SummaryReset
 from ..heads import FINAL_RANK
-from ..nodes import ANCHORS, BRANCH_SUMMARY, MARK, AnyNode, MessageNode
+from ..nodes import ANCHORS, BRANCH_SUMMARY, MARK, AnyNode, MessageNode, Node
 from ..outcome import Outcome
 from ..selection import Selection, select
-from ..tree import LEAF, LeafRef, is_draft, is_on_path, path, require_node, upwards
+from ..tree import LEAF, LeafRef, Marked, is_draft, path, require_node, upwards
 from ..view import Item, Warning
 from .covering import Covering
 
@@ -252,7 +252,7 @@ class AnchorDecisions(Covering, Aggregate):
                 spans.append((len(nodes), here))
             for call_id in row.live:
                 result = pairing.results.get((row.node.message_id, call_id))
-                if result is None:
+                if result is None or self._is_pending(row.node.message_id, call_id, result):
                     if here > last_user:
                         spans.append((len(nodes), here))
                 elif result.message_id is not None:
@@ -267,6 +267,12 @@ class AnchorDecisions(Covering, Aggregate):
                 at = early
         return at
 
+    def _is_pending(self, message_id: str, call_id: str, result: Result) -> bool:
+        """Whether all that a call has is a fact that its result is not there yet."""
+        fact = self.state.facts.get((message_id, call_id))
+        waiting = fact is not None and fact.result_rank() < FINAL_RANK
+        return result.kind == FACT_RESULT and waiting
+
     def _current_coverage(
         self, first_kept: str | None, expected: int | None, leaf: str | None
     ) -> Coverage:
@@ -275,7 +281,7 @@ class AnchorDecisions(Covering, Aggregate):
             return self._coverage_now(first_kept, leaf)[0]
         if type(expected) is not int or not 0 <= expected <= self.state.position:
             raise InvalidValue(
-                f"expected_position {expected} is not on the tape of {self.id!r}, "
+                f"expected_position {shown(expected)} is not on the tape of {self.id!r}, "
                 f"which ends at {self.state.position}"
             )
         since = self.state.offset + expected
@@ -289,6 +295,8 @@ class AnchorDecisions(Covering, Aggregate):
         for node in before:
             edit = self.state.edits.get(node.entry_id)
             changed = self.state.changed(node.message_id) if isinstance(node, MessageNode) else 0
+            if isinstance(node, Node) and node.kind == BRANCH_SUMMARY:
+                changed = node.seq
             if changed > since or (edit is not None and edit.seq > since):
                 raise StaleSummary(
                     f"session {self.id!r}: entry {node.entry_id} changed after position "
@@ -308,13 +316,14 @@ class AnchorDecisions(Covering, Aggregate):
                 )
             # Below the boundary an anchor could only rule on a path that was left since.
             lost = first_kept
+        below = Marked(self.state, () if lost is None else (lost,))
         for anchor in self.state.anchors.values():
             here = anchor.entry_id in now
             if (here and anchor.seq > since) or (
                 lost is not None
                 and not here
                 and anchor.seq <= since
-                and is_on_path(self.state, lost, anchor.entry_id)
+                and below.nearest(anchor.entry_id) is not None
             ):
                 raise StaleSummary(
                     f"session {self.id!r}: the anchor {anchor.entry_id} was written, or left, "

@@ -8,7 +8,7 @@ from ..aggregate import Aggregate, Meta
 from ..bodies import BodyBase, ToolCallBody, ToolResultBody
 from ..content import ContentLike
 from ..digests import fact_digest
-from ..errors import InvalidValue, WrongKind
+from ..errors import InvalidValue, WrongKind, shown
 from ..events import Event, ToolCallRecorded, ToolResultRecorded
 from ..heads import fact_rank
 from ..outcome import Outcome
@@ -68,7 +68,7 @@ class CallDecisions(Aggregate):
         if not isinstance(call_id, str) or not call_id:
             raise InvalidValue("call_id is text, and not empty")
         if not fact_rank(status):
-            raise InvalidValue(f"a fact is success, error or pending, not {status!r}")
+            raise InvalidValue(f"a fact is success, error or pending, not {shown(status)}")
         digest = fact_digest(event.KIND, status, body)
         identities = {"message_id": message_id, "call_id": call_id}
         repeated = self._repeated(event, meta, identities, digest)

@@ -6,12 +6,15 @@ an error of Python's, nor reach the tape, where it could not be stored.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
-from ..errors import InvalidValue
+from ..errors import InvalidValue, shown
 from ..events import Event, MessageFinalized
 from ..heads import FINAL_STATUSES
 from ..nodes import ROLES
+
+MAX_ORDER_SEQ: Final = 2**53
+"""Largest order number: what every JSON reader holds exactly."""
 
 
 class AskedVersion(Protocol):
@@ -38,7 +41,7 @@ class AskedVersion(Protocol):
 def check_version(asked: AskedVersion) -> None:
     """Raise `InvalidValue` that names the first value that cannot be."""
     if not isinstance(asked.role, str) or asked.role not in ROLES:
-        raise InvalidValue(f"there is no role {asked.role!r}; take one of {', '.join(ROLES)}")
+        raise InvalidValue(f"there is no role {shown(asked.role)}; take one of {', '.join(ROLES)}")
     if asked.event is MessageFinalized:
         check_final_status(asked.status, "a final message")
     if asked.message_id is not None and not isinstance(asked.message_id, str):
@@ -58,11 +61,11 @@ def check_version(asked: AskedVersion) -> None:
 def check_final_status(status: object, what: str) -> None:
     """Raise `InvalidValue` unless the status is one of a final version."""
     if not isinstance(status, str) or status not in FINAL_STATUSES:
-        raise InvalidValue(f"{what} is sent or error, not {status!r}")
+        raise InvalidValue(f"{what} is sent or error, not {shown(status)}")
 
 
 def check_order_seq(number: object) -> None:
     """Raise `InvalidValue` unless it is a whole number from 0 on, or None."""
     # A bool is an int to Python, and no number to a reader.
-    if number is not None and (type(number) is not int or number < 0):
-        raise InvalidValue("order_seq is a whole number from 0 on")
+    if number is not None and (type(number) is not int or not 0 <= number <= MAX_ORDER_SEQ):
+        raise InvalidValue(f"order_seq is a whole number from 0 to {MAX_ORDER_SEQ}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self, Unpack
 
-from ..aggregate import Aggregate, Meta
+from ..aggregate import FORK_KEY, Aggregate, Meta
 from ..bodies import ForkBody, StartBody, title_line
 from ..digests import mark_digest
 from ..errors import InvalidValue, PositionOutOfRange
 from ..events import Forked
-from ..heads import Origin
+from ..heads import DIRECTORY, Origin
 from ..identifiers import MAX_ID, check_id
 from ..kernel import State
 from ..outcome import Outcome
@@ -41,6 +41,8 @@ class ForkDecisions(Aggregate):
         self._check_usable()
         if meta.get("key") is not None:
             raise InvalidValue("a fork is named by fork_id=; a key of its own would name it twice")
+        if not isinstance(inherit, bool):
+            raise InvalidValue("inherit= is true or false")
         given = fork_id is not None
         fork_id = check_id(fork_id if given else self.defaults.new_entry_id(), "fork_id")
         if at is not None and not isinstance(at, State):
@@ -56,7 +58,7 @@ class ForkDecisions(Aggregate):
             "child": child_id,
         }
         # Fork ids are this session's own: keys are inherited, so they name the session too.
-        key: Meta = {**meta, "key": f"fork:{self.id}:{fork_id}"}
+        key: Meta = {**meta, "key": f"{FORK_KEY}{self.id}:{fork_id}"}
         if given:
             repeated = self._repeated(Forked, key, {"fork_id": fork_id}, str(asked))
             if repeated is not None:
@@ -92,6 +94,8 @@ class ForkDecisions(Aggregate):
         head: dict[str, Any] = {"origin": origin}
         if started.title is not None:
             head["digest"] = mark_digest(StartBody.build(title=started.title))
+        if started.directory is not None:
+            head["name"] = DIRECTORY
         child = self._begin(
             child_id,
             started,

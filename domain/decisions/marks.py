@@ -26,6 +26,7 @@ from ..events import (
     ThinkingLevelChanged,
     UsageRecorded,
 )
+from ..heads import DIRECTORY
 from ..nodes import Fact
 from ..outcome import Outcome
 from ..tree import LEAF, LeafRef, require_target
@@ -92,7 +93,8 @@ class MarkDecisions(Aggregate):
         repeated = self._repeated(SessionInfoChanged, meta, {"info": True}, said)
         if repeated is not None:
             return repeated
-        return self._trigger(SessionInfoChanged, body, meta, {"info": True}, said)
+        name = None if directory is None else DIRECTORY
+        return self._trigger(SessionInfoChanged, body, meta, {"info": True}, said, name=name)
 
     def set_model(
         self,

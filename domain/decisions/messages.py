@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
@@ -71,6 +71,7 @@ class _Asked:
             self.call_id,
             self.owner,
             self.stored_body,
+            self.interruption,
         )
 
     def head(self) -> dict[str, Any]:
@@ -199,6 +200,8 @@ class MessageDecisions(Covering, Aggregate):
         if old.final.digest == digest and meta.get("key") is None:
             return self._unchanged(old.entry_id, message_id, old.final.seq)
         below = not keep_summary and self._is_below_boundary([old.entry_id])
+        # An id that cannot be made must fail before the first of the two events.
+        reset_id = self._new_entry_id(None) if below else None
         outcome = self._trigger(
             MessageRevised,
             body,
@@ -213,7 +216,7 @@ class MessageDecisions(Covering, Aggregate):
             order_seq=order_seq,
             digest=digest,
         )
-        return self._with_reset(outcome, old.entry_id, [old.entry_id], below, meta)
+        return self._with_reset(outcome, old.entry_id, [old.entry_id], reset_id, meta)
 
     def retract(
         self,
@@ -232,18 +235,65 @@ class MessageDecisions(Covering, Aggregate):
         given = [message_ids] if isinstance(message_ids, str) else list(message_ids)
         self._check_usable()
         states = [require_message(self.state, message_id) for message_id in given]
-        body = self._body(RetractionBody, meta, reason=reason)
         identities = {"messages": sorted({s.latest.message_id for s in states})}
+        return self._strike(lambda: states, identities, reason, keep_summary, meta)
+
+    def retract_from(
+        self,
+        entry_id: str,
+        *,
+        reason: str | None = None,
+        keep_summary: bool = False,
+        **meta: Unpack[Meta],
+    ) -> Outcome:
+        """Strike out the messages from an entry on, down to the leaf.
+
+        Raises `WrongKind` when the entry is not on the path to the leaf.
+        """
+        self._check_usable()
+        require_node(self.state, entry_id)
+        return self._strike(
+            lambda: self._messages_from(entry_id), {"from": entry_id}, reason, keep_summary, meta
+        )
+
+    def _messages_from(self, entry_id: str) -> list[MessageState]:
+        """The messages on the path from an entry down to the leaf."""
+        if not is_on_path(self.state, entry_id, self.state.leaf):
+            raise WrongKind(
+                f"session {self.id!r}: entry {entry_id!r} is not on the path to the leaf; "
+                "move the leaf to its branch first, or retract messages by id"
+            )
+        found = []
+        for node in upwards(self.state, self.state.leaf):
+            if isinstance(node, MessageNode):
+                found.append(require_message(self.state, node.message_id))
+            if node.entry_id == entry_id:
+                break
+        found.reverse()
+        return found
+
+    def _strike(
+        self,
+        meant: Callable[[], list[MessageState]],
+        identities: dict[str, Any],
+        reason: str | None,
+        keep_summary: bool,
+        meta: Meta,
+    ) -> Outcome:
+        """Strike out the messages that are meant; which, is only asked of a new delivery."""
+        body = self._body(RetractionBody, meta, reason=reason)
         said = mark_digest(body)
+        repeated = self._repeated(Retracted, meta, identities, said)
+        states = meant() if repeated is None or "messages" in identities else []
         only = states[0] if len(states) == 1 else None
         entry_id, message_id = (only.entry_id, only.latest.message_id) if only else (None, None)
-        repeated = self._repeated(Retracted, meta, identities, said)
         if repeated is not None:
             return replace(repeated, entry_id=entry_id, message_id=message_id)
         standing = {s.latest.message_id: s.entry_id for s in states if not s.struck}
         if not standing and meta.get("key") is None:
             return self._unchanged(entry_id, message_id)
         below = not keep_summary and self._is_below_boundary(standing.values())
+        reset_id = self._new_entry_id(None) if below else None
         outcome = self._trigger(
             Retracted,
             body,
@@ -254,30 +304,7 @@ class MessageDecisions(Covering, Aggregate):
             digest=said,
         )
         outcome = replace(outcome, message_id=message_id)
-        return self._with_reset(outcome, entry_id, list(standing.values()), below, meta)
-
-    def retract_from(self, entry_id: str, *, reason: str | None = None, **fields: Any) -> Outcome:
-        """Strike out the messages from an entry on, down to the leaf.
-
-        Raises `WrongKind` when the entry is not on the path to the leaf.
-        """
-        self._check_usable()
-        require_node(self.state, entry_id)
-        if not is_on_path(self.state, entry_id, self.state.leaf):
-            raise WrongKind(
-                f"session {self.id!r}: entry {entry_id!r} is not on the path to the leaf; "
-                "move the leaf to its branch first, or retract messages by id"
-            )
-        found = []
-        for node in upwards(self.state, self.state.leaf):
-            if isinstance(node, MessageNode):
-                found.append(node.message_id)
-            if node.entry_id == entry_id:
-                break
-        found.reverse()
-        if not found:
-            return self._unchanged(entry_id)
-        return self.retract(found, reason=reason, **fields)
+        return self._with_reset(outcome, entry_id, list(standing.values()), reset_id, meta)
 
     def restore(
         self, message_id: str, *, reason: str | None = "restored", **meta: Unpack[Meta]
@@ -349,6 +376,7 @@ class MessageDecisions(Covering, Aggregate):
                 f"session {self.id!r}: message {message_id!r} has the role {latest.role}, "
                 f"not {asked.role}"
             )
+        self._check_place(asked, old)
         digest = asked.digest(self._order_of(old, asked.order_seq))
         current = latest if old.struck else (old.final or old.pending)
         same = current is not None and current.digest == digest
@@ -377,18 +405,32 @@ class MessageDecisions(Covering, Aggregate):
         )
         return replace(outcome, entry_id=old.entry_id, hidden=old.struck)
 
+    def _check_place(self, asked: _Asked, old: MessageState) -> None:
+        """A message stays where its first version hangs. Raises `InvalidValue`."""
+        moved = asked.entry_id is not None and asked.entry_id != old.entry_id
+        if not asked.under_left_out and not moved:
+            node = require_node(self.state, old.entry_id)
+            moved = self._place(asked.under)[0] != node.parent_id
+        if moved:
+            raise InvalidValue(
+                f"session {self.id!r}: message {asked.message_id!r} has its place already, as "
+                f"entry {old.entry_id!r}; leave entry_id= and under= out"
+            )
+
     def _first_version(self, asked: _Asked, said: str) -> Outcome:
         if asked.role == "assistant" and asked.under_left_out and self._under_required:
             raise UnderRequired(self.id)
         message_id, entry_id, under = asked.message_id, asked.entry_id, asked.under
         if message_id is not None:
             check_id(message_id, "message_id")
-            if entry_id is None and message_id not in self.state.entries:
+            if message_id in self.state.entries:
+                raise DuplicateId(self.id, "entry id", message_id)
+            if entry_id is None:
                 entry_id = message_id
         entry_id = self._new_entry_id(entry_id)
         if asked.role == "tool_result" and asked.under_left_out:
             owner = require_message(self.state, asked.owner or "")
-            if not is_on_path(self.state, owner.entry_id, self.state.leaf):
+            if not self._is_above_leaf(owner.entry_id):
                 under = owner.entry_id
         parent_id, takes_leaf = self._place(under)
         order_seq = self._order_of(None, asked.order_seq)
@@ -408,6 +450,14 @@ class MessageDecisions(Covering, Aggregate):
             **asked.head(),
         )
 
+    def _is_above_leaf(self, entry_id: str) -> bool:
+        """Whether an entry is on the leaf's path. It is asked for each of a message's results in
+        turn, so the walk ends where the last one found it."""
+        known = self._above.get(entry_id)
+        above = any(n.entry_id in (entry_id, known) for n in upwards(self.state, self.state.leaf))
+        self._above = {entry_id: self.state.leaf} if above else {}
+        return above
+
     def _order_of(self, old: MessageState | None, given: int | None) -> int | None:
         """Once a tape carries order numbers, new messages get the next; versions keep theirs."""
         if given is not None:
@@ -420,7 +470,13 @@ class MessageDecisions(Covering, Aggregate):
     def _owner_of(self, call_id: str, message_id: str | None) -> str:
         """The message whose call a result answers. Raises `InvalidValue` when nobody called."""
         if message_id is not None:
-            return require_message(self.state, message_id).latest.message_id
+            owner = require_message(self.state, message_id).latest
+            if owner.role != "assistant":
+                raise WrongKind(
+                    f"session {self.id!r}: message {message_id!r} is a {owner.role} message; "
+                    "only assistant messages call tools"
+                )
+            return owner.message_id
         for node in upwards(self.state, self.state.leaf):
             if isinstance(node, MessageNode) and self._holds(node.message_id, call_id):
                 return node.message_id
@@ -441,13 +497,13 @@ class MessageDecisions(Covering, Aggregate):
         outcome: Outcome,
         entry_id: str | None,
         touched: list[str],
-        below: bool,
+        reset_id: str | None,
         meta: Meta,
     ) -> Outcome:
         """Add the summary reset that a change below the boundary needs, and the warnings."""
         warnings = list(self._summaries_about(touched))
-        if below:
-            self._reset(meta, "a covered message changed")
+        if reset_id is not None:
+            self._reset(meta, reset_id, "a covered message changed")
             warnings.append(
                 Warning(
                     "summary_reset",

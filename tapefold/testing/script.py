@@ -14,7 +14,7 @@ from ..domain import events as ev
 from ..domain.bodies import BodyBase, MessageBody
 from ..domain.content import Content, ContentLike, ToolCallBlock, call_ids, parse_content
 from ..domain.digests import fact_digest, mark_digest, message_digest
-from ..domain.heads import PENDING
+from ..domain.heads import DIRECTORY, PENDING
 from ..domain.tree import LEAF, LeafRef
 from .recording import Recording, split_fields
 
@@ -74,6 +74,7 @@ class Script(Recording):
                 head.get("order_seq"),
                 answers[0] if answers else None,
                 head.get("owner"),
+                interruption=bool(head.get("interruption")),
             ),
         )
         return body, {"role": role, **head}
@@ -249,6 +250,8 @@ class Script(Recording):
 
     def info(self, **fields: Any) -> int:
         """Other information on the session: `directory`, `data`."""
+        if fields.get("directory") is not None:
+            fields.setdefault("name", DIRECTORY)
         return self.add_mark(ev.SessionInfoChanged, **fields)
 
     def usage(self, usage: Any = None, **fields: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Self
 from ..domain.context import Context, build_context
 from ..domain.digests import mark_digest
 from ..domain.events import SessionStarted
-from ..domain.heads import Head, Origin
+from ..domain.heads import DIRECTORY, Head, Origin
 from ..domain.identifiers import Defaults
 from ..domain.kernel import State
 from ..domain.outline import Outline, build_outline
@@ -45,6 +45,8 @@ class Tape(Script):
                 fields.setdefault(
                     "digest", mark_digest(SessionStarted.BODY.build(title=fields["title"]))
                 )
+            if fields.get("directory") is not None:
+                fields.setdefault("name", DIRECTORY)
             self.add(SessionStarted, **fields)
 
     @property

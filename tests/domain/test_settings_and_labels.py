@@ -93,6 +93,17 @@ def test_other_information_leaves_the_name_as_it_is():
     assert tape.state().info.seq == 2
 
 
+def test_the_directory_is_where_it_was_last_set():
+    """The state keeps the event that says it; other information leaves it alone."""
+    tape = Tape(directory="/one")
+    tape.info(data={"n": 1})
+    assert tape.state().info.seq == 1
+    tape.info(directory="/two")
+    tape.title("t")
+    tape.info(data={"n": 2})
+    assert tape.state().info.seq == 3
+
+
 def test_the_name_and_labels_of_the_basis_count_until_the_fork_says_otherwise():
     parent = Tape("p", title="parent")
     a = parent.user("a")
