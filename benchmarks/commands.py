@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from shutil import which
 
@@ -34,11 +35,11 @@ def measure(bench: Bench) -> Iterator[Figure]:
     def run(*arguments: str) -> None:
         subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, env=environment)
 
-    actions = (
-        lambda: run(tapefold, "--version"),
-        lambda: run(tapefold, "--db", str(path), "view", SESSION),
-        lambda: run(sys.executable, "-c", "pass"),
-    )
+    actions = [
+        partial(run, tapefold, "--version"),
+        partial(run, tapefold, "--db", str(path), "view", SESSION),
+        partial(run, sys.executable, "-c", "pass"),
+    ]
     for action in actions:
         action()
     sides = side_by_side(actions, rounds=bench.size(5, 1), times=bench.size(5, 1))

@@ -82,7 +82,7 @@ def _measure(bench: Bench, sessions: Sessions, raw: sqlite3.Connection) -> Sides
             )
 
     def fetch() -> None:
-        position = sessions.recorder.stream_version(SESSION)
+        position = sessions.recorder.stream_version(SESSION) or 0
         row[:] = sessions.recorder.select_states(SESSION, [position])
 
     def insert() -> None:

@@ -25,11 +25,11 @@ def drafts(first: int, last: int) -> Iterator[Draft]:
             yield Draft.of(SessionStarted)
             continue
         role, text = ("user", QUESTION) if position % 2 == 0 else ("assistant", ANSWER)
-        asked = {"model": "demo-1", "provider": "demo", "usage": {"input": 90, "output": 110}}
-        body = MessageBody(
-            content=(TextBlock(text=f"{position}: {text}"),),
-            **(asked if role == "assistant" else {}),
-        )
+        content = (TextBlock(text=f"{position}: {text}"),)
+        body = MessageBody(content=content)
+        if role == "assistant":
+            usage = {"input": 90, "output": 110}
+            body = MessageBody(content=content, model="demo-1", provider="demo", usage=usage)
         yield Draft.of(
             MessageFinalized,
             body,

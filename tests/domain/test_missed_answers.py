@@ -34,5 +34,5 @@ def test_a_revision_of_an_answer_that_was_left_on_purpose_is_not_missed():
     first = session.finalize("assistant", "a1")
     session.move_leaf(question.entry_id)
     session.finalize("assistant", "a2")
-    session.revise(first.message_id, "a1, better")
+    session.revise(first.message_id or "", "a1, better")
     assert codes(session) == []

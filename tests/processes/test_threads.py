@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from tapefold import ConcurrencyConflict, Sessions, fold
+from tapefold.domain.content import plain_text
 
 
 def in_threads(*actions: Callable[[], None]) -> None:
@@ -88,7 +89,7 @@ def test_a_private_instance_shares_nothing_with_the_other_ones(store_path, open_
     assert sessions.state("s").position == 2
     assert sessions.get("s").version == 2
     sessions.execute("s", lambda s: s.finalize("user", "another two"))
-    assert [m.content[0].text for m in mine.view().messages] == ["one", "two"]
+    assert [plain_text(m.content) for m in mine.view().messages] == ["one", "two"]
 
 
 def test_a_command_that_raises_leaves_nothing_behind(store_path, open_sessions):

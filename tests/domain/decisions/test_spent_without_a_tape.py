@@ -6,6 +6,7 @@ import pytest
 from eventsourcing.application import Application
 
 from tapefold import Session, SpentInstance, load_session
+from tapefold.domain.content import plain_text
 from tapefold.persistence.errors import PositionTaken
 
 
@@ -37,7 +38,8 @@ def test_after_a_save_it_does_not_go_on_since_nobody_told_it_whether_that_worked
     again = load_session(host.repository, "h")
     again.finalize("user", "and more")
     host.save(again)
-    assert [m.content[0].text for m in load_session(host.repository, "h").view().messages] == [
+    said = load_session(host.repository, "h").view().messages
+    assert [plain_text(m.content) for m in said] == [
         "Hello",
         "mine",
         "and more",

@@ -9,10 +9,10 @@ def test_it_can_be_retried_after_the_path_has_grown_or_the_leaf_has_moved():
     session = Session.start("s")
     first = session.finalize("user", "one")
     second = session.finalize("user", "two")
-    struck = session.retract_from(second.entry_id, key="k")
+    struck = session.retract_from(second.entry_id or "", key="k")
     session.finalize("user", "three")
     for _ in range(2):
-        again = session.retract_from(second.entry_id, key="k")
+        again = session.retract_from(second.entry_id or "", key="k")
         assert (again.position, again.changed) == (struck.position, False)
         session.move_leaf(first.entry_id)
 
@@ -23,7 +23,7 @@ def test_a_revision_told_by_an_older_summary_that_is_still_sent_resets_it():
     from tapefold.domain.events import CompactionAnchored
 
     session = Session.start("s")
-    m = [session.finalize("user", f"m{n}").entry_id for n in range(4)]
+    m = [session.finalize("user", f"m{n}").entry_id or "" for n in range(4)]
     session.append_imported(
         [
             Draft.of(
@@ -58,7 +58,7 @@ def test_a_pending_result_is_no_answer_for_a_boundary():
     session.finalize("user", "dig")
     call = {"type": "tool_call", "call_id": "c", "name": "dig", "arguments": {}}
     asked = session.finalize("assistant", [call])
-    session.record_result(asked.message_id, "c", "digging", status="pending")
+    session.record_result(asked.message_id or "", "c", "digging", status="pending")
     assert session.coverage(None).boundary == asked.entry_id
 
 
@@ -71,6 +71,6 @@ def test_a_branch_summary_that_the_summary_does_not_tell_of_makes_it_stale():
     session.finalize("user", "one")
     session.finalize("user", "two")
     at = session.version
-    session.summarize_branch(session.state.leaf, "learnt elsewhere")
+    session.summarize_branch(session.state.leaf or "", "learnt elsewhere")
     with pytest.raises(StaleSummary):
         session.compact("sum", first_kept=None, expected_position=at)
