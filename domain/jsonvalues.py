@@ -8,7 +8,8 @@ no text) is refused with its path.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import json.encoder
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -22,7 +23,23 @@ JsonValue = Any
 MAX_DEPTH = 200
 """Deepest nesting that is stored as a value; deeper text is kept raw. Unit: levels."""
 
-_canonical_text = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+
+def _canonical_encoder() -> Callable[[Any], str]:
+    """What writes canonical text.
+
+    `JSONEncoder.encode` makes an encoder in C anew for every value, and a function with it: as
+    much work as the encoding. Where Python has that encoder, it is made once.
+    """
+    plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    escape = json.encoder.encode_basestring_ascii
+    pieces = make(None, plain.default, escape, None, ":", ",", True, False, True)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_canonical_text = _canonical_encoder()
 
 MAX_DIGITS = 4300
 """Longest whole number; Python turns no longer one into text or back. Unit: decimal digits."""

@@ -205,6 +205,15 @@ def test_a_call_with_nothing_but_an_interruption_is_interrupted():
     assert result_of(tape.view(), a, "c1")[0] == "stopped"
 
 
+def test_of_two_interruptions_the_one_that_names_the_call_is_its_result():
+    tape = Tape()
+    a = tape.assistant("a", calls=["c1"])
+    tape.result("c1", "unnamed", interruption=True)
+    named = tape.result("c1", "named", owner=a, interruption=True)
+    assert result_of(tape.view(), a, "c1") == ("named", named)
+    assert tape.context().rows[1].entry_id == named
+
+
 def test_a_call_whose_result_message_was_struck_has_no_result():
     """Not a fact's either: the user struck out what the tool gave back."""
     for owner in (True, False):
