@@ -17,6 +17,7 @@ from .decisions.calls import CallDecisions
 from .decisions.forks import ForkDecisions
 from .decisions.marks import MarkDecisions
 from .decisions.messages import MessageDecisions
+from .decisions.retraction import RetractionDecisions
 from .decisions.tree import TreeDecisions
 from .digests import mark_digest
 from .errors import InvalidValue
@@ -30,6 +31,7 @@ from .view import Tapes, View, build_view
 
 class Session(
     MessageDecisions,
+    RetractionDecisions,
     CallDecisions,
     TreeDecisions,
     AnchorDecisions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from ..aggregate import Aggregate, Meta
 from ..bodies import AnchorBody
@@ -47,6 +48,27 @@ class Covering(Aggregate):
                     f"the branch summary {summary_id} still tells of what changed",
                     (summary_id, *reversed(told)),
                 )
+
+    def _with_reset(
+        self,
+        outcome: Outcome,
+        entry_id: str | None,
+        touched: list[str],
+        reset_id: str | None,
+        meta: Meta,
+    ) -> Outcome:
+        """Add the summary reset that a change below the boundary needs, and the warnings."""
+        warnings = list(self._summaries_about(touched))
+        if reset_id is not None:
+            self._reset(meta, reset_id, "a covered message changed")
+            warnings.append(
+                Warning(
+                    "summary_reset",
+                    "the summary covered what changed and was reset; compact again when needed",
+                    tuple(touched),
+                )
+            )
+        return replace(outcome, entry_id=entry_id, warnings=tuple(warnings))
 
     def _reset(self, meta: Meta, entry_id: str, reason: str | None) -> Outcome:
         """Write a summary reset under the leaf."""

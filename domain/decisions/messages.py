@@ -2,88 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from dataclasses import replace
+from typing import Any
 
-from ..aggregate import Aggregate, Meta, place_said
-from ..bodies import BodyBase, MessageBody, RetractionBody
+from ..aggregate import Aggregate, Meta
+from ..bodies import MessageBody
 from ..content import ContentLike, call_ids
-from ..digests import mark_digest, message_digest
+from ..digests import message_digest
 from ..errors import DuplicateId, InvalidValue, MessageStruck, UnderRequired, WrongKind
-from ..events import Event, MessageDrafted, MessageFinalized, MessageRevised, Retracted
+from ..events import MessageDrafted, MessageFinalized, MessageRevised
 from ..heads import FINAL_RANK, PENDING
 from ..identifiers import check_id
 from ..nodes import MessageNode, MessageState, Version
 from ..outcome import Outcome
-from ..tree import LEAF, CurrentLeaf, LeafRef, is_on_path, require_message, require_node, upwards
-from ..view import Warning
+from ..tree import LEAF, LeafRef, require_message, require_node, upwards
+from .asked import Asked
 from .checks import check_final_status, check_order_seq, check_version
 from .covering import Covering
 
 _META = frozenset(Meta.__annotations__)
-_SAID = MessageBody.model_fields.keys() - BodyBase.model_fields.keys() - {"reason"}
-"""What a version says, without the circumstances in which it was said."""
-
-
-@dataclass(slots=True)
-class _Asked:
-    """A version as the caller asked for it."""
-
-    event: type[Event]
-    role: str
-    status: str
-    body: MessageBody
-    meta: Meta
-    message_id: str | None
-    entry_id: str | None
-    under: LeafRef
-    order_seq: int | None
-    call_id: str | None = None
-    owner: str | None = None
-    interruption: bool = False
-    stored_body: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.stored_body = self.body.to_json()
-
-    @property
-    def under_left_out(self) -> bool:
-        return isinstance(self.under, CurrentLeaf)
-
-    def identities(self) -> dict[str, Any] | None:
-        """The identities that the caller gave. Nobody asks for them without a key."""
-        if self.meta.get("key") is None:
-            return None
-        return {
-            "message_id": self.message_id,
-            "entry_id": self.entry_id,
-            "under": place_said(self.under),
-        }
-
-    def digest(self, order_seq: int | None) -> str:
-        """The content's digest with this order number."""
-        return message_digest(
-            self.role,
-            self.status,
-            self.body,
-            order_seq,
-            self.call_id,
-            self.owner,
-            self.stored_body,
-            self.interruption,
-        )
-
-    def head(self) -> dict[str, Any]:
-        """The head fields that any version of the message has."""
-        answered = (self.call_id,) if self.call_id is not None else ()
-        return {
-            "role": self.role,
-            "status": self.status,
-            "call_ids": call_ids(self.body.content) if self.role == "assistant" else answered,
-            "owner": self.owner,
-            "interruption": self.interruption,
-        }
 
 
 class MessageDecisions(Covering, Aggregate):
@@ -109,9 +46,7 @@ class MessageDecisions(Covering, Aggregate):
         meta, values = _split(fields)
         body = self._body(MessageBody, meta, content=content, **values)
         return self._version(
-            _Asked(
-                MessageDrafted, role, PENDING, body, meta, message_id, entry_id, under, order_seq
-            )
+            Asked(MessageDrafted, role, PENDING, body, meta, message_id, entry_id, under, order_seq)
         )
 
     def finalize(
@@ -145,7 +80,7 @@ class MessageDecisions(Covering, Aggregate):
         meta, values = _split(fields)
         body = self._body(MessageBody, meta, content=content, **values)
         return self._version(
-            _Asked(
+            Asked(
                 MessageFinalized,
                 role,
                 status,
@@ -218,139 +153,9 @@ class MessageDecisions(Covering, Aggregate):
         )
         return self._with_reset(outcome, old.entry_id, [old.entry_id], reset_id, meta)
 
-    def retract(
-        self,
-        message_ids: str | Iterable[str],
-        *,
-        reason: str | None = None,
-        keep_summary: bool = False,
-        **meta: Unpack[Meta],
-    ) -> Outcome:
-        """Strike messages out, on every branch. What is struck already changes nothing.
-
-        Below the ruling boundary a `SummaryReset` is written with it, unless `keep_summary`.
-        """
-        if not isinstance(message_ids, Iterable):
-            raise InvalidValue("retract takes a message id, or several")
-        given = [message_ids] if isinstance(message_ids, str) else list(message_ids)
-        self._check_usable()
-        states = [require_message(self.state, message_id) for message_id in given]
-        identities = {"messages": sorted({s.latest.message_id for s in states})}
-        return self._strike(lambda: states, identities, reason, keep_summary, meta)
-
-    def retract_from(
-        self,
-        entry_id: str,
-        *,
-        reason: str | None = None,
-        keep_summary: bool = False,
-        **meta: Unpack[Meta],
-    ) -> Outcome:
-        """Strike out the messages from an entry on, down to the leaf.
-
-        Raises `WrongKind` when the entry is not on the path to the leaf.
-        """
-        self._check_usable()
-        require_node(self.state, entry_id)
-        return self._strike(
-            lambda: self._messages_from(entry_id), {"from": entry_id}, reason, keep_summary, meta
-        )
-
-    def _messages_from(self, entry_id: str) -> list[MessageState]:
-        """The messages on the path from an entry down to the leaf."""
-        if not is_on_path(self.state, entry_id, self.state.leaf):
-            raise WrongKind(
-                f"session {self.id!r}: entry {entry_id!r} is not on the path to the leaf; "
-                "move the leaf to its branch first, or retract messages by id"
-            )
-        found = []
-        for node in upwards(self.state, self.state.leaf):
-            if isinstance(node, MessageNode):
-                found.append(require_message(self.state, node.message_id))
-            if node.entry_id == entry_id:
-                break
-        found.reverse()
-        return found
-
-    def _strike(
-        self,
-        meant: Callable[[], list[MessageState]],
-        identities: dict[str, Any],
-        reason: str | None,
-        keep_summary: bool,
-        meta: Meta,
-    ) -> Outcome:
-        """Strike out the messages that are meant; which, is only asked of a new delivery."""
-        body = self._body(RetractionBody, meta, reason=reason)
-        said = mark_digest(body)
-        repeated = self._repeated(Retracted, meta, identities, said)
-        states = meant() if repeated is None or "messages" in identities else []
-        only = states[0] if len(states) == 1 else None
-        entry_id, message_id = (only.entry_id, only.latest.message_id) if only else (None, None)
-        if repeated is not None:
-            return replace(repeated, entry_id=entry_id, message_id=message_id)
-        standing = {s.latest.message_id: s.entry_id for s in states if not s.struck}
-        if not standing and meta.get("key") is None:
-            return self._unchanged(entry_id, message_id)
-        below = not keep_summary and self._is_below_boundary(standing.values())
-        reset_id = self._new_entry_id(None) if below else None
-        outcome = self._trigger(
-            Retracted,
-            body,
-            meta,
-            identities,
-            said,
-            targets=tuple(standing) or tuple(s.latest.message_id for s in states),
-            digest=said,
-        )
-        outcome = replace(outcome, message_id=message_id)
-        return self._with_reset(outcome, entry_id, list(standing.values()), reset_id, meta)
-
-    def restore(
-        self, message_id: str, *, reason: str | None = "restored", **meta: Unpack[Meta]
-    ) -> Outcome:
-        """Show a struck message again: its newest version, copied. Never a no-op.
-
-        Raises `WrongKind` when it is not struck.
-        """
-        self._check_usable()
-        old = require_message(self.state, message_id)
-        latest = old.latest
-        identities = {"message_id": latest.message_id}
-        repeated = self._repeated(MessageRevised, meta, identities, "restore")
-        if repeated is not None:
-            return repeated
-        if not old.struck:
-            raise WrongKind(
-                f"session {self.id!r}: message {latest.message_id!r} is not struck out; "
-                "there is nothing to restore"
-            )
-        copied = self._event_at(latest.seq).body
-        # The content is copied; who acts, and the trace it belongs to, is this restore's.
-        circumstances: Meta = {"extra": dict(copied.extra), **meta}
-        body = self._body(MessageBody, circumstances, reason=reason).model_copy(
-            update={name: getattr(copied, name) for name in _SAID}
-        )
-        outcome = self._trigger(
-            MessageRevised,
-            body,
-            meta,
-            identities,
-            "restore",
-            message_id=latest.message_id,
-            role=latest.role,
-            status=latest.status,
-            call_ids=latest.call_ids,
-            owner=latest.owner,
-            interruption=latest.interruption,
-            digest=latest.digest,
-            revives=True,
-        )
-        return replace(outcome, entry_id=old.entry_id)
-
     # -- how ---------------------------------------------------------------------------------
 
-    def _version(self, asked: _Asked) -> Outcome:
+    def _version(self, asked: Asked) -> Outcome:
         self._check_usable()
         check_version(asked)
         # A delivery is known by what the caller said, before the state adds to it.
@@ -367,7 +172,7 @@ class MessageDecisions(Covering, Aggregate):
             return self._next_version(asked, old, said)
         return self._first_version(asked, said)
 
-    def _next_version(self, asked: _Asked, old: MessageState, said: str) -> Outcome:
+    def _next_version(self, asked: Asked, old: MessageState, said: str) -> Outcome:
         """A further draft, or the end of a draft. A struck draft may still be finalized."""
         latest = old.latest
         message_id = latest.message_id
@@ -405,7 +210,7 @@ class MessageDecisions(Covering, Aggregate):
         )
         return replace(outcome, entry_id=old.entry_id, hidden=old.struck)
 
-    def _check_place(self, asked: _Asked, old: MessageState) -> None:
+    def _check_place(self, asked: Asked, old: MessageState) -> None:
         """A message stays where its first version hangs. Raises `InvalidValue`."""
         moved = asked.entry_id is not None and asked.entry_id != old.entry_id
         if not asked.under_left_out and not moved:
@@ -417,7 +222,7 @@ class MessageDecisions(Covering, Aggregate):
                 f"entry {old.entry_id!r}; leave entry_id= and under= out"
             )
 
-    def _first_version(self, asked: _Asked, said: str) -> Outcome:
+    def _first_version(self, asked: Asked, said: str) -> Outcome:
         if asked.role == "assistant" and asked.under_left_out and self._under_required:
             raise UnderRequired(self.id)
         message_id, entry_id, under = asked.message_id, asked.entry_id, asked.under
@@ -491,27 +296,6 @@ class MessageDecisions(Covering, Aggregate):
             return False
         winner = message.winner(include_pending=True) or message.latest
         return call_id in winner.call_ids or (message_id, call_id) in self.state.facts
-
-    def _with_reset(
-        self,
-        outcome: Outcome,
-        entry_id: str | None,
-        touched: list[str],
-        reset_id: str | None,
-        meta: Meta,
-    ) -> Outcome:
-        """Add the summary reset that a change below the boundary needs, and the warnings."""
-        warnings = list(self._summaries_about(touched))
-        if reset_id is not None:
-            self._reset(meta, reset_id, "a covered message changed")
-            warnings.append(
-                Warning(
-                    "summary_reset",
-                    "the summary covered what changed and was reset; compact again when needed",
-                    tuple(touched),
-                )
-            )
-        return replace(outcome, entry_id=entry_id, warnings=tuple(warnings))
 
 
 def _split(fields: dict[str, Any]) -> tuple[Meta, dict[str, Any]]:
