@@ -28,7 +28,7 @@ PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")]
 )
 # Pages of words alone. Each other page must have something to run.
-PAGES_WITHOUT_CODE = {"docs/cases.md", "docs/differences.md"}
+PAGES_WITHOUT_CODE = {"docs/benchmarks.md", "docs/cases.md", "docs/differences.md"}
 
 SHOWN_ONLY = {"text", "json"}
 FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}) *(?P<language>[^\s`]*)[^`]*$")
