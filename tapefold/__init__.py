@@ -40,6 +40,35 @@ _PUBLIC = {
     "FileBlock": "tapefold.domain.content",
     "ToolCallBlock": "tapefold.domain.content",
     "OtherBlock": "tapefold.domain.content",
+    **dict.fromkeys(("import_file", "import_files"), "tapefold.importing"),
+    "ImportReport": "tapefold.interop.report",
+    **dict.fromkeys(
+        ("ImportRefused", "NotASessionFile", "UnsupportedFile", "SourceChanged", "SessionTaken"),
+        "tapefold.interop.errors",
+    ),
+    **dict.fromkeys(("CallResult", "Item", "Settings", "Tapes"), "tapefold.domain.view"),
+    "Excluded": "tapefold.domain.context",
+    "Origin": "tapefold.domain.heads",
+    "build_outline": "tapefold.domain.outline",
+    **dict.fromkeys(
+        (
+            "StoreError",
+            "StoreBusy",
+            "StoreMissing",
+            "StoreUnreadable",
+            "StoreNotWritable",
+            "StoreTooNew",
+            "StoreClosed",
+            "NestedWrite",
+            "PositionTaken",
+            "PositionSkipped",
+            "OriginatorIdTypeRefused",
+            "UnstorableEvent",
+            "UnreadableEvent",
+            "NewerEvent",
+        ),
+        "tapefold.persistence.errors",
+    ),
     **dict.fromkeys(
         (
             "TapefoldError",
@@ -76,6 +105,7 @@ if TYPE_CHECKING:
     from .domain.content import ThinkingBlock as ThinkingBlock
     from .domain.content import ToolCallBlock as ToolCallBlock
     from .domain.context import Context as Context
+    from .domain.context import Excluded as Excluded
     from .domain.context import Row as Row
     from .domain.context import build_context as build_context
     from .domain.errors import BasisMissing as BasisMissing
@@ -98,19 +128,47 @@ if TYPE_CHECKING:
     from .domain.errors import WrongKind as WrongKind
     from .domain.events import Event as Event
     from .domain.heads import Head as Head
+    from .domain.heads import Origin as Origin
     from .domain.identifiers import Defaults as Defaults
     from .domain.kernel import State as State
     from .domain.kernel import fold as fold
     from .domain.outcome import Outcome as Outcome
     from .domain.outline import Outline as Outline
+    from .domain.outline import build_outline as build_outline
     from .domain.policies import Policy as Policy
     from .domain.session import Session as Session
     from .domain.tree import LEAF as LEAF
     from .domain.view import Call as Call
+    from .domain.view import CallResult as CallResult
+    from .domain.view import Item as Item
     from .domain.view import Message as Message
+    from .domain.view import Settings as Settings
+    from .domain.view import Tapes as Tapes
     from .domain.view import View as View
     from .domain.view import Warning as Warning
     from .domain.view import build_view as build_view
+    from .importing import import_file as import_file
+    from .importing import import_files as import_files
+    from .interop.errors import ImportRefused as ImportRefused
+    from .interop.errors import NotASessionFile as NotASessionFile
+    from .interop.errors import SessionTaken as SessionTaken
+    from .interop.errors import SourceChanged as SourceChanged
+    from .interop.errors import UnsupportedFile as UnsupportedFile
+    from .interop.report import ImportReport as ImportReport
+    from .persistence.errors import NestedWrite as NestedWrite
+    from .persistence.errors import NewerEvent as NewerEvent
+    from .persistence.errors import OriginatorIdTypeRefused as OriginatorIdTypeRefused
+    from .persistence.errors import PositionSkipped as PositionSkipped
+    from .persistence.errors import PositionTaken as PositionTaken
+    from .persistence.errors import StoreBusy as StoreBusy
+    from .persistence.errors import StoreClosed as StoreClosed
+    from .persistence.errors import StoreError as StoreError
+    from .persistence.errors import StoreMissing as StoreMissing
+    from .persistence.errors import StoreNotWritable as StoreNotWritable
+    from .persistence.errors import StoreTooNew as StoreTooNew
+    from .persistence.errors import StoreUnreadable as StoreUnreadable
+    from .persistence.errors import UnreadableEvent as UnreadableEvent
+    from .persistence.errors import UnstorableEvent as UnstorableEvent
     from .sessions import Sessions as Sessions
     from .sessions import load_session as load_session
     from .store import SessionInfo as SessionInfo
