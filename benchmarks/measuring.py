@@ -13,6 +13,8 @@ from time import perf_counter
 Action = Callable[[], object]
 """What is timed. If it answers something that can be called, that is called afterwards, untimed."""
 
+Clock = Callable[[], float]
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -69,10 +71,14 @@ class Sides:
         """The median over the rounds. Unit: seconds."""
         return median(times[action] for times in self.rounds)
 
+    def least(self, action: int) -> float:
+        """The least of the rounds: what the action needs where nothing disturbs it."""
+        return min(times[action] for times in self.rounds)
+
     def describe(self, *names: str, over: int = 0, under: int = 1) -> str:
         """Times of the actions, and how far the ratios of the rounds lie apart."""
         said = [
-            f"{name} {spell(self.time(i))} (least {spell(min(t[i] for t in self.rounds))})"
+            f"{name} {spell(self.time(i))} (least {spell(self.least(i))})"
             for i, name in enumerate(names)
         ]
         ratios = sorted(times[over] / times[under] for times in self.rounds)
@@ -87,25 +93,30 @@ def spell(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def time_of(action: Action) -> float:
+def time_of(action: Action, clock: Clock = perf_counter) -> float:
     """How long an action takes. Unit: seconds."""
-    started = perf_counter()
+    started = clock()
     tidy = action()
-    taken = perf_counter() - started
+    taken = clock() - started
     if callable(tidy):
         tidy()
     return taken
 
 
-def side_by_side(actions: Sequence[Action], *, rounds: int, times: int) -> Sides:
-    """Time actions in turn, `times` times a round: what disturbs one disturbs the others too."""
+def side_by_side(
+    actions: Sequence[Action], *, rounds: int, times: int, clock: Clock = perf_counter
+) -> Sides:
+    """Time actions in turn, `times` times a round: what disturbs one disturbs the others too.
+
+    `clock`: `process_time` for work that waits for nothing, so that other processes count less.
+    """
     found = []
     for _ in range(rounds):
         gc.collect()
         taken: list[list[float]] = [[] for _ in actions]
         for _ in range(times):
             for action, kept in zip(actions, taken, strict=True):
-                kept.append(time_of(action))
+                kept.append(time_of(action, clock))
         found.append([median(kept) for kept in taken])
     return Sides(found)
 

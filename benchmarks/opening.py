@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import process_time
 
 from tapefold import Sessions
 
@@ -32,7 +33,9 @@ def measure(bench: Bench) -> Iterator[Figure]:
         assert len([json.loads(state) for (state,) in rows]) == entries + 1
         return connection.close
 
-    sides = side_by_side((fold, read), rounds=bench.size(7, 1), times=bench.size(3, 1))
+    sides = side_by_side(
+        (fold, read), rounds=bench.size(7, 1), times=bench.size(3, 1), clock=process_time
+    )
     yield Figure(
         f"open and fold {entries} messages : SELECT and json.loads",
         sides.ratio(0, 1),
@@ -57,7 +60,9 @@ def _cold_append(bench: Bench) -> Iterator[Figure]:
     def append_short() -> object:
         return append_at(at_short)
 
-    sides = side_by_side((append_long, append_short), rounds=bench.size(5, 1), times=1)
+    sides = side_by_side(
+        (append_long, append_short), rounds=bench.size(5, 1), times=1, clock=process_time
+    )
     yield Figure(
         f"open cold and append one message at {long} entries",
         sides.time(0),

@@ -146,6 +146,8 @@ class Aggregate:
 
     def take_born(self) -> list[Any]:
         """The children that were forked off since this was last asked; `execute` saves them."""
+        if not self._born:
+            return []
         born: list[Any] = []
         todo: list[Aggregate] = [self]
         while todo:  # a child may have been forked, too
@@ -162,8 +164,7 @@ class Aggregate:
     def forget_recent(self) -> None:
         """Let go of the bodies of saved events; they are read from the store from now on."""
         self._handed = None
-        self._recent.clear()
-        self._recent.update((event.position, event) for event in self._pending)
+        self._recent = {event.position: event for event in self._pending} if self._pending else {}
 
     def apply(self, event: Event) -> None:
         """Apply an event of the tape. Raises `OutOfOrder`, and nothing for what it says."""
@@ -278,12 +279,13 @@ class Aggregate:
         if key is not None:
             request = request_digest(event.KIND, identities or {}, said)
         timestamp = meta.get("timestamp")
-        if timestamp is not None and type(timestamp) not in (str, int, float):
-            raise InvalidValue(
-                f"a timestamp is text or a number, not {type(timestamp).__name__}; "
-                "a datetime is given as its isoformat()"
-            )
-        check_json(timestamp, "timestamp")
+        if timestamp is not None:
+            if type(timestamp) not in (str, int, float):
+                raise InvalidValue(
+                    f"a timestamp is text or a number, not {type(timestamp).__name__}; "
+                    "a datetime is given as its isoformat()"
+                )
+            check_json(timestamp, "timestamp")
         made = Head(
             kind=event.KIND,
             timestamp=self.defaults.now() if timestamp is None else timestamp,

@@ -7,7 +7,6 @@ shape: an absent field takes its default, a field that we do not know goes to `e
 from __future__ import annotations
 
 from functools import cache
-from operator import itemgetter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAny, ValidationError
@@ -22,11 +21,12 @@ _Content = Annotated[Content, PlainValidator(parse_content)]
 
 
 @cache
-def _fields(cls: type[BodyBase]) -> tuple[tuple[str, ...], tuple[Any, ...], itemgetter[Any]]:
-    """Names and defaults of the fields, and what takes their values from a body's dictionary."""
-    fields = cls.model_fields
-    defaults = (field.get_default(call_default_factory=True) for field in fields.values())
-    return tuple(fields), tuple(defaults), itemgetter(*fields)
+def _defaults(cls: type[BodyBase]) -> dict[str, tuple[int, Any]]:
+    """Place and default of each field."""
+    return {
+        name: (place, field.get_default(call_default_factory=True))
+        for place, (name, field) in enumerate(cls.model_fields.items())
+    }
 
 
 class BodyBase(BaseModel):
@@ -55,19 +55,15 @@ class BodyBase(BaseModel):
             raise InvalidValue(f"{where}: {first['msg']}") from None
 
     def to_json(self) -> dict[str, Any]:
-        """The stored shape: only what differs from the defaults."""
+        """The stored shape: the fields that differ from their defaults, or have none, in order."""
+        fields, values = _defaults(type(self)), self.__dict__
+        # Few fields of many were given; the others hold their defaults.
+        given = sorted(self.model_fields_set, key=fields.__getitem__)
         return {
-            name: content_json(value) if name == "content" else value for name, value in self.said()
+            name: content_json(values[name]) if name == "content" else values[name]
+            for name in given
+            if values[name] != fields[name][1]
         }
-
-    def said(self) -> list[tuple[str, Any]]:
-        """The fields that differ from their defaults, and those that have none."""
-        names, defaults, values_of = _fields(type(self))
-        return [
-            (name, value)
-            for name, value, default in zip(names, values_of(self.__dict__), defaults, strict=True)
-            if value is not default and value != default
-        ]
 
 
 def title_line(title: object) -> str | None:

@@ -109,10 +109,10 @@ def parse_block(value: Block | Mapping[str, Any] | str) -> Block:
 
     A mapping of an unknown `type` becomes an `OtherBlock`. Raises `InvalidValue`.
     """
-    if isinstance(value, Block):
-        return value
     if isinstance(value, str):
         return TextBlock(text=value)
+    if isinstance(value, Block):
+        return value
     if not isinstance(value, Mapping):
         raise InvalidValue(f"a content block is text or an object, not {type(value).__name__}")
     cls = BLOCKS.get(str(value.get("type")))

@@ -45,7 +45,9 @@ MAX_DIGITS = 4300
 """Longest whole number; Python turns no longer one into text or back. Unit: decimal digits."""
 
 _SCALARS = (str, bool, int, float, type(None))
+_PLAIN = frozenset({str, bool, float, type(None)})
 _TOO_LONG = 10**MAX_DIGITS
+_TOO_LOW = -_TOO_LONG
 
 
 def check_json(value: Any, what: str = "value") -> Any:
@@ -65,17 +67,20 @@ def check_json(value: Any, what: str = "value") -> Any:
             continue
         if depth > MAX_DEPTH:
             raise InvalidValue(f"{what} is nested deeper than {MAX_DEPTH} levels; flatten it")
-        if isinstance(item, Mapping):
+        if type(item) is dict or isinstance(item, Mapping):
             copy: dict[str, Any] = {}
             for name, inner in item.items():
                 if not isinstance(name, str):
                     raise InvalidValue(f"{path} has the key {name!r}; JSON keys are text")
                 copy[name] = inner
-                todo.append((copy, name, f"{path}.{name}", depth + 1))
+                if not _is_plain(inner):
+                    todo.append((copy, name, f"{path}.{name}", depth + 1))
             holder[key] = copy
         elif isinstance(item, list | tuple):
             items = list(item)
-            todo.extend((items, i, f"{path}[{i}]", depth + 1) for i in range(len(items)))
+            for i, inner in enumerate(items):
+                if not _is_plain(inner):
+                    todo.append((items, i, f"{path}[{i}]", depth + 1))
             holder[key] = items
         else:
             raise InvalidValue(
@@ -85,8 +90,14 @@ def check_json(value: Any, what: str = "value") -> Any:
     return root[0]
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether there is nothing to check: nearly every value that a message brings."""
+    kind = type(value)
+    return kind in _PLAIN or (kind is int and _TOO_LOW < value < _TOO_LONG)
+
+
 def _scalar(value: Any, path: str) -> Any:
-    if isinstance(value, int) and not -_TOO_LONG < value < _TOO_LONG:
+    if isinstance(value, int) and not _TOO_LOW < value < _TOO_LONG:
         raise InvalidValue(f"{path} is a whole number of more than {MAX_DIGITS} digits")
     return value
 

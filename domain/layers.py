@@ -8,7 +8,8 @@ become one. Values are never changed once they are in a table, only replaced; No
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 K = TypeVar("K")
@@ -20,22 +21,23 @@ MAX_LAYERS: Final = 8
 class Layers(Generic[K, V]):
     """A dictionary whose past is immutable and shared. Keys are never removed."""
 
-    __slots__ = ("below", "top")
+    __slots__ = ("below", "get", "top")
+
+    top: dict[K, V]
+    """What is not frozen."""
+    below: tuple[dict[K, V], ...]
+    """Frozen layers, newest first."""
+    get: Callable[[K], V | None]
+    """The newest value of a key, or None. The dictionary's own method while there is but one."""
 
     def __init__(self, below: tuple[dict[K, V], ...] = ()) -> None:
-        self.top: dict[K, V] = {}
-        self.below = below
-        """Frozen layers, newest first."""
+        self._lie_on(below)
 
-    def get(self, key: K) -> V | None:
-        """The newest value of `key`, or None."""
-        value = self.top.get(key)
-        if value is None:
-            for layer in self.below:
-                value = layer.get(key)
-                if value is not None:
-                    return value
-        return value
+    def _lie_on(self, below: tuple[dict[K, V], ...]) -> None:
+        self.below = below
+        self.top = {}
+        # Not a method of ours: it would hold these layers in a ring of references.
+        self.get = partial(_search, (self.top, *below)) if below else self.top.get
 
     def __contains__(self, key: K) -> bool:
         return self.get(key) is not None
@@ -46,8 +48,7 @@ class Layers(Generic[K, V]):
     def freeze(self) -> Layers[K, V]:
         """Freeze what is here, in place; the answer shares it and has an empty top of its own."""
         if self.top:
-            self.below = _bounded((self.top, *self.below))
-            self.top = {}
+            self._lie_on(_bounded((self.top, *self.below)))
         return Layers(self.below)
 
     def items(self) -> Iterator[tuple[K, V]]:
@@ -73,6 +74,14 @@ class Layers(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self.top) if not self.below else sum(1 for _ in self.items())
+
+
+def _search(layers: tuple[dict[K, V], ...], key: K) -> V | None:
+    for layer in layers:
+        value = layer.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def _bounded(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:

@@ -88,7 +88,7 @@ class Tables:
 
     def message_node(self, message_id: str) -> MessageNode | None:
         """The node at which a message shows."""
-        node = self.entries.get((self.aliases and self.aliases.get(message_id)) or message_id)
+        node = self.entries.get(self.aliases.get(message_id) or message_id)
         if isinstance(node, MessageNode) and node.message_id == message_id:
             return node
         return None

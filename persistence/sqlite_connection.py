@@ -59,7 +59,8 @@ class StoreCursor(SQLiteCursor):
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT in this transaction. Raises ProgrammingError after its end."""
-        self.check_open()
+        if self.has_ended:
+            self.check_open()
         return self.connection.rows(statement, params)
 
 
@@ -105,7 +106,8 @@ class StoreConnection(SQLiteConnection):
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT and return its rows as tuples."""
-        self.check_owned()
+        if self._is_disowned:
+            self.check_owned()
         try:
             return self._tuples.execute(statement, params).fetchall()
         except DriverError as error:
@@ -176,7 +178,8 @@ class StoreConnection(SQLiteConnection):
 
     def commit(self) -> None:
         """Commit; when it returns, the data is on the disk."""
-        self.check_owned()
+        if self._is_disowned:
+            self.check_owned()
         try:
             # Not the driver's commit(): it compiles the statement anew each time, and is silent
             # when SQLite has rolled the transaction back by itself.

@@ -88,7 +88,7 @@ class StorePool(SQLiteConnectionPool):
 
     def _lend_writer(self, deadline: Deadline, *, writes: bool) -> StoreConnection:
         if not self._turn.is_mine():
-            if not self._turn.acquire(deadline.left()):
+            if not self._turn.acquire(deadline.seconds):  # it has only just begun
                 raise self._busy(deadline, "another thread of this process is writing")
         elif writes and self._write_depth:
             raise NestedWrite(

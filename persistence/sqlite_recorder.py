@@ -30,12 +30,7 @@ from tapefold.persistence.sqlite_schema import (
     events_statement,
 )
 from tapefold.persistence.sqlite_streams import StreamReading, as_text
-from tapefold.persistence.sqlite_transactions import (
-    Reading,
-    ReadTransaction,
-    WriteTransaction,
-    Writing,
-)
+from tapefold.persistence.sqlite_transactions import ReadTransaction, WriteTransaction
 from tapefold.persistence.subscription import PollingSubscription
 
 
@@ -159,7 +154,7 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         Any exception rolls everything back and comes out as it is. Waits in turn up to the busy
         timeout, then raises StoreBusy; inside another write of the same thread raises NestedWrite.
         """
-        return Writing(self)
+        return WriteTransaction(self)
 
     def reading(self) -> AbstractContextManager[ReadTransaction]:
         """Read several streams at one moment: the first read fixes it, later ones see no more.
@@ -167,7 +162,7 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         Keep it short: the write-ahead log cannot be cut while it lasts, and a store in memory
         lets nobody write meanwhile.
         """
-        return Reading(self)
+        return ReadTransaction(self)
 
     # --------------------------------------------------------------------------- reading
 

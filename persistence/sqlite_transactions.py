@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from eventsourcing.persistence import StoredEvent
 
@@ -22,24 +22,50 @@ if TYPE_CHECKING:
 
 
 class ReadTransaction(StreamReading):
-    """One snapshot of the log. See `TapeRecorder.reading`."""
+    """One snapshot of the log, as a block of `with`. See `TapeRecorder.reading`.
 
-    def __init__(self, recorder: TapeRecorder, cursor: StoreCursor) -> None:
+    To be entered once; ProgrammingError after its end.
+    """
+
+    _connection: StoreConnection
+    _cursor: StoreCursor
+
+    def __init__(self, recorder: TapeRecorder) -> None:
         self.events_table_name = recorder.events_table_name
         self._recorder = recorder
-        self._cursor = cursor
+
+    def __enter__(self) -> Self:
+        pool = self._recorder.datastore.pool
+        self._connection = connection = pool.get_connection(is_writer=False)
+        try:
+            self._begun = connection.begin_reading()
+        except BaseException:
+            pool.put_connection(connection)
+            raise
+        self._cursor = connection.cursor()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cursor.end()
+        try:
+            self._connection.roll_back(self._begun)
+        finally:
+            self._recorder.datastore.pool.put_connection(self._connection)
 
     def _rows(self, statement: str, params: Sequence[Any] = ()) -> list[Row]:
-        return self._cursor.rows(statement, params)
+        if self._cursor.has_ended:
+            self._cursor.check_open()
+        return self._connection.rows(statement, params)
 
     def max_notification_id(self) -> int | None:
         """Return the newest id of the snapshot, None if nothing was ever recorded."""
         found: int | None = self._rows(self._recorder.select_max_notification_id_statement)[0][0]
         return found
-
-    def end(self) -> None:
-        """Make every later use raise ProgrammingError."""
-        self._cursor.end()
 
 
 class WriteTransaction(ReadTransaction):
@@ -49,10 +75,42 @@ class WriteTransaction(ReadTransaction):
     """Why an append failed. Raised again at the end of a block that has swallowed it, since a
     part of the batch would otherwise be committed."""
 
+    def __enter__(self) -> Self:
+        pool = self._recorder.datastore.pool
+        self._connection = connection = pool.get_connection(is_writer=True)
+        try:
+            connection.begin_writing()
+        except BaseException:
+            pool.put_connection(connection)
+            raise
+        self._cursor = connection.cursor()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cursor.end()
+        pool = self._recorder.datastore.pool
+        # Not kept: with its traceback it holds this transaction in a ring of references.
+        failure, self.failure = self.failure, None
+        try:
+            if exc_type is None and failure is None:
+                self._connection.commit()
+                pool.commits.announce()
+                return
+            self._connection.roll_back()
+        finally:
+            pool.put_connection(self._connection)
+        if exc_type is None and failure is not None:
+            raise failure
+
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
         """Append events; return their ids. They are durable when the block has ended.
 
-        Raises PositionTaken, or DataError for a value that cannot be stored.
+        Raises PositionTaken, PositionSkipped, or DataError for a value that cannot be stored.
         """
         self._cursor.check_open()
         try:
@@ -64,79 +122,3 @@ class WriteTransaction(ReadTransaction):
         except Exception as error:
             self.failure = error
             raise
-
-
-class Reading:
-    """The block of `TapeRecorder.reading`. To be entered once."""
-
-    __slots__ = ("_begun", "_connection", "_recorder", "_transaction")
-
-    _connection: StoreConnection
-    _transaction: ReadTransaction
-
-    def __init__(self, recorder: TapeRecorder) -> None:
-        self._recorder = recorder
-        self._begun = False
-
-    def __enter__(self) -> ReadTransaction:
-        pool = self._recorder.datastore.pool
-        self._connection = connection = pool.get_connection(is_writer=False)
-        try:
-            self._begun = connection.begin_reading()
-        except BaseException:
-            pool.put_connection(connection)
-            raise
-        self._transaction = ReadTransaction(self._recorder, connection.cursor())
-        return self._transaction
-
-    def __exit__(self, *exc: object) -> None:
-        self._transaction.end()
-        try:
-            self._connection.roll_back(self._begun)
-        finally:
-            self._recorder.datastore.pool.put_connection(self._connection)
-
-
-class Writing:
-    """The block of `TapeRecorder.writing`. To be entered once."""
-
-    __slots__ = ("_connection", "_recorder", "_transaction")
-
-    _connection: StoreConnection
-    _transaction: WriteTransaction
-
-    def __init__(self, recorder: TapeRecorder) -> None:
-        self._recorder = recorder
-
-    def __enter__(self) -> WriteTransaction:
-        pool = self._recorder.datastore.pool
-        self._connection = connection = pool.get_connection(is_writer=True)
-        try:
-            connection.begin_writing()
-        except BaseException:
-            pool.put_connection(connection)
-            raise
-        self._transaction = WriteTransaction(self._recorder, connection.cursor())
-        return self._transaction
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        transaction = self._transaction
-        transaction.end()
-        pool = self._recorder.datastore.pool
-        try:
-            if exc_type is None and transaction.failure is None:
-                self._connection.commit()
-                pool.commits.announce()
-                return
-            self._connection.roll_back()
-        finally:
-            pool.put_connection(self._connection)
-        # Not kept: with its traceback it holds this transaction in a ring of references.
-        failure, transaction.failure = transaction.failure, None
-        if exc_type is None and failure is not None:
-            raise failure

@@ -41,15 +41,15 @@ class WarmSessions:
 
     def put(self, session: Session) -> None:
         """Keep a session, at its present size; the longest unused ones go when it gets crowded."""
-        size = session.state.seq + 1
+        session_id, size = session.id, session.state.seq + 1
         with self._guard:
-            old = self._kept.get(session.id)
+            old = self._kept.get(session_id)
             if old is not None:
                 self._entries -= old[1]
             if size > self._max:
-                self._kept.pop(session.id, None)
+                self._kept.pop(session_id, None)
                 return
-            self._kept[session.id] = (session, size)
+            self._kept[session_id] = (session, size)
             self._entries += size
             while self._entries > self._max:
                 _, (_, dropped) = self._kept.popitem(last=False)

@@ -301,6 +301,8 @@ class MessageDecisions(Covering, Aggregate):
 def _split(fields: dict[str, Any]) -> tuple[Meta, dict[str, Any]]:
     """Separate what every command takes from the fields of a message body."""
     meta: Meta = {}
+    if _META.isdisjoint(fields):
+        return meta, fields
     values: dict[str, Any] = {}
     for name, value in fields.items():
         if name in _META:
