@@ -51,6 +51,8 @@ class Bench:
 
     folder: Path
     quick: bool = False
+    full: bool = False
+    """The whole of what takes minutes."""
 
     def size(self, full: int, quick: int) -> int:
         """`full`, or in a quick run `quick`."""

@@ -11,11 +11,13 @@ from pathlib import Path
 NAMES = {
     "durable_append": "one durable append against a raw insert of the same bytes",
     "warm_append": "a warm append to a long session against one to a short session",
+    "importing": "an import against a bare loop of json.loads and inserts; its memory",
     "opening": "opening and folding, opening and appending",
     "thin_state": "memory of a folded session",
     "forks": "a fork against an append, warm and cold",
     "deep_chain": "a view of a deep tree against one of a shallow tree",
     "commands": "start-up and view through the command line",
+    "stepping": "a key of replay --step at 10,000 events, to the end of its redraw",
 }
 
 
@@ -31,6 +33,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="exit 1 when a limit is missed")
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: shows that it runs, measures nothing"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="importing: a file of 1.5 million lines, 1 GB"
     )
     parser.add_argument("--folder", type=Path, help="where to put the stores; default: temporary")
     options = parser.parse_args(arguments)
@@ -54,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             print(f"{name}: {NAMES[name]}", flush=True)
             measure = import_module(f"benchmarks.{name}").measure
-            for figure in measure(Bench(Path(folder), options.quick)):
+            for figure in measure(Bench(Path(folder), options.quick, options.full)):
                 print(figure.spell(judged=not options.quick), flush=True)
                 missed += figure.is_missed and not options.quick
     if missed:

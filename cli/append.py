@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-import sys
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .options import json_option, session_argument
+from .answers import decide, key_option, print_answer
+from .options import complete_entry, json_option, session_argument
+from .texts import WORDS, content_option, read_content, text_source
 
-ROLES = ("user", "assistant", "system")
-STDIN = "-"
+if TYPE_CHECKING:
+    from tapefold import Sessions
+    from tapefold.domain.kernel import State
+
+ROLES = ("user", "assistant", "system", "tool_result")
 
 
 @click.command("append")
 @session_argument
-@click.argument("text", required=False)
-@click.option(
-    "--file",
-    "file",
-    type=click.File("rb"),
-    metavar="FILE",
-    help="Take the text from a file; `-`: from standard input.",
-)
+@text_source
+@content_option
 @click.option(
     "--role", type=click.Choice(ROLES), default=ROLES[0], show_default=True, help="Who says it."
 )
 @click.option(
     "--under",
     metavar="ENTRY",
+    shell_complete=complete_entry,
     help="The entry that it hangs under: an id, a position, or `none` for the root.  "
     "[default: the leaf; an assistant message has to say it]",
 )
+@click.option("--model", type=WORDS, metavar="NAME", help="The model that answered (assistant).")
+@click.option("--provider", type=WORDS, metavar="NAME", help="Who served that model (assistant).")
+@click.option(
+    "--call", type=WORDS, metavar="ID", help="The tool call that it answers (tool_result)."
+)
+@click.option(
+    "--of",
+    "caller",
+    metavar="ENTRY",
+    shell_complete=complete_entry,
+    help="The message that made the call (tool_result).  [default: found on the path]",
+)
+@click.option("--error", "is_error", is_flag=True, help="The tool failed (tool_result).")
+@key_option
 @json_option
 @click.pass_obj
 def command(
@@ -39,8 +52,15 @@ def command(
     session: str,
     text: str | None,
     file: IO[bytes] | None,
+    blocks: IO[bytes] | None,
     role: str,
     under: str | None,
+    model: str | None,
+    provider: str | None,
+    call: str | None,
+    caller: str | None,
+    is_error: bool,
+    key: str | None,
     as_json: bool,
 ) -> None:
     """Append a message. TEXT may be `-`, or left out, to take it from standard input.
@@ -48,68 +68,73 @@ def command(
     It takes the leaf if it hangs under it, else it begins a branch.
     """
     from tapefold.domain.tree import LEAF, LeafRef
-    from tapefold.finding import find_entry, find_session
+    from tapefold.finding import find_entry
 
-    from .jsontext import dump_json
-    from .shapes import outcome_shape
+    from .named import named_session
     from .stores import open_sessions
 
-    if role == "assistant" and under is None:
-        raise click.UsageError("an assistant message needs --under, the entry that it answers")
-    said = read_text(text, file)
+    fields = _fields(role, under, model, provider, call, is_error)
+    if caller is not None and role != "tool_result":
+        raise click.UsageError("--of is for --role tool_result")
+    said = read_content(text, file, blocks)
     with open_sessions(database) as sessions:
-        session_id = find_session(sessions, session)
+        session_id, state = named_session(sessions, session)
         place: LeafRef = LEAF
         if under is not None:
-            place = find_entry(sessions, sessions.state(session_id), under)
-        outcome = sessions.execute(session_id, lambda s: s.finalize(role, said, under=place))
-    if as_json:
-        click.echo(dump_json(outcome_shape(outcome)))
-    else:
-        from .paper import Paper
-        from .words import print_warnings
-
-        paper = Paper()
-        paper.line(f"position {outcome.position}, entry {outcome.entry_id}")
-        print_warnings(paper, outcome.warnings)
+            place = find_entry(sessions, state, under)
+        if role == "tool_result":
+            fields["for_message_id"] = _caller(sessions, state, caller, str(call))
+        done = decide(
+            sessions, session_id, lambda s: s.finalize(role, said, under=place, key=key, **fields)
+        )
+    beside = done.outcome.entry_id != done.leaf
+    notes = [f"beside the path: the leaf is still {done.leaf or 'none'}"] if beside else []
+    print_answer(done, as_json, notes)
 
 
-def read_text(text: str | None, file: IO[bytes] | None) -> str:
-    """The text from the argument, a file or standard input; it has to be UTF-8, and not empty.
+def _caller(sessions: Sessions, state: State, reference: str | None, call: str) -> str | None:
+    """The message that made a call; None where the command has to find it on the path.
 
-    The line break at the end of a file is no part of it.
+    Raises `WrongKind` where nothing on the path made it.
     """
-    if text is not None and file is not None:
-        raise click.UsageError("give TEXT or --file, not both")
-    if file is None and (text is None or text == STDIN):
-        if sys.stdin is None or (text is None and sys.stdin.isatty()):
-            raise click.UsageError("there is no text; give TEXT, --file, or - for standard input")
-        file = sys.stdin.buffer
-    if file is not None:
-        text = _decoded(file.read(), getattr(file, "name", "standard input"))
-        text = text.removesuffix("\n").removesuffix("\r")
-    assert text is not None
-    _check(text)
-    return text
+    from tapefold.domain.errors import WrongKind
+    from tapefold.domain.nodes import MessageNode
+    from tapefold.domain.tree import upwards
+
+    from .named import named_message
+
+    if reference is not None:
+        return named_message(sessions, state, reference)
+    for node in upwards(state, state.leaf):
+        if isinstance(node, MessageNode):
+            known = state.message(node.message_id)
+            held = () if known is None else known.latest.call_ids
+            if call in held or call in state.fact_call_ids(node.message_id):
+                return None
+    raise WrongKind(
+        f"session {state.session_id!r}: no message on the path made the call {call!r}; "
+        "name the one that did with --of ENTRY"
+    )
 
 
-def _decoded(data: bytes, name: object) -> str:
-    from tapefold import InvalidValue
-
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        where = name if isinstance(name, str) else "standard input"
-        raise InvalidValue(
-            f"{where} is not UTF-8 (byte {error.start + 1} is {data[error.start]:#04x}); "
-            "convert it first"
-        ) from None
-
-
-def _check(text: str) -> None:
-    from tapefold import InvalidValue
-
-    if any("\udc80" <= character <= "\udcff" for character in text):
-        raise InvalidValue("the text is not UTF-8; convert it first")
-    if not text.strip():
-        raise click.UsageError("the text is empty")
+def _fields(
+    role: str,
+    under: str | None,
+    model: str | None,
+    provider: str | None,
+    call: str | None,
+    is_error: bool,
+) -> dict[str, Any]:
+    """What the message says beside its content; wrong use where the role has no such thing."""
+    if role == "assistant":
+        if under is None:
+            raise click.UsageError("an assistant message needs --under, the entry that it answers")
+    elif model is not None or provider is not None:
+        raise click.UsageError("--model and --provider are for --role assistant")
+    if role == "tool_result":
+        if call is None:
+            raise click.UsageError("a tool_result needs --call, the id of the call it answers")
+        return {"for_call": call, "is_error": is_error}
+    if call is not None or is_error:
+        raise click.UsageError("--call and --error are for --role tool_result")
+    return {"model": model, "provider": provider}

@@ -9,22 +9,53 @@ from tapefold import __version__
 from .group import Commands
 
 COMMANDS = {
-    "import": "importing",
-    "sessions": "sessions",
-    "view": "view",
-    "tape": "tape",
-    "tree": "tree",
-    "replay": "replay",
-    "context": "context",
-    "fork": "fork",
-    "append": "append",
+    "In and out": {
+        "import": "importing",
+        "export": "export",
+    },
+    "Look": {
+        "sessions": "sessions",
+        "view": "view",
+        "tree": "tree",
+        "replay": "replay",
+        "context": "context",
+        "show": "show",
+        "diff": "diff",
+        "tape": "tape",
+    },
+    "Go on": {
+        "new": "new",
+        "append": "append",
+        "model": "model",
+        "thinking": "thinking",
+        "compact": "compact",
+        "reset-summary": "reset_summary",
+        "handoff": "handoff",
+    },
+    "Edit": {
+        "revise": "revise",
+        "retract": "retract",
+        "restore": "restore",
+        "label": "label",
+        "title": "title",
+        "repair": "repair",
+    },
+    "Branch and fork": {
+        "branch": "branch",
+        "fork": "fork",
+        "forks": "forks",
+    },
+    "Care": {
+        "doctor": "doctor",
+        "completion": "completion",
+    },
 }
-"""Name to module, in the order in which the help lists them."""
+"""What they are for, to name, to module: in the order in which the help lists them."""
 
 
 @click.group(
     cls=Commands,
-    modules=COMMANDS,
+    sections=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
@@ -38,7 +69,10 @@ COMMANDS = {
 def cli(ctx: click.Context, db: str | None) -> None:
     """Keep, read, replay and fork the sessions of AI agents.
 
+    Begin with `tapefold import FILE`, then look: `tapefold view last`.
+
     A SESSION is named by its id, by a beginning or an end of it that no other session has, by
-    its title, or as `last`. Each command tells more with --help.
+    its title, or as `last`. An ENTRY is named by its id, by the beginning of it, or by its
+    position: 5 or #5, as the tree shows it. Each command tells more, with examples, with --help.
     """
     ctx.obj = db

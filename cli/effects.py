@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tapefold.domain.calls import Owned, PairRow
 from tapefold.domain.events import Event
-from tapefold.domain.heads import PENDING_RANK
+from tapefold.domain.heads import DIRECTORY, PENDING_RANK
 from tapefold.domain.nodes import (
     ANCHORS,
     BRANCH_SUMMARY,
@@ -25,6 +25,7 @@ EFFECTS = {
     "started": "the session begins; of a fork: with what it inherits",
     "added": "a message shows for the first time",
     "draft": "an unfinished version is kept; it does not show (`view --pending` shows it)",
+    "finished": "an unfinished message is finished, and shows for the first time",
     "revised": "a message that shows has a later version",
     "restored": "a message that was struck out shows again",
     "struck": "a message is struck out",
@@ -37,17 +38,23 @@ EFFECTS = {
     "uncalled": "a call does not show any more, and its message does",
     "answered": "a call has a result, or another one",
     "unanswered": "a call has lost its result",
-    "beside": "an entry on another branch; the view does not change",
+    "beside": "something on another branch; the view does not change",
     "leaf_moved": "the leaf was moved",
-    "context_hidden": "messages are no longer in the context: an anchor hides them",
+    "context_hidden": "messages that show are not in the context: an anchor hides them",
     "context_shown": "messages are in the context again",
     "summarised": "a summary is put in the context",
+    "reset": "no summary that stands before it is in the context any more",
     "edited": "the context has other content for an entry, or leaves it out",
+    "edit_superseded": "an entry has a later version, which wins over the edit in the context",
     "labelled": "an entry has a label; without text: it has none any more",
     "named": "the session has another name; without text: none",
+    "directory": "the session has another directory; without text: none",
     "model": "another model is set",
     "thinking": "another thinking level is set",
     "forked": "a child session begins here",
+    "merged": "a fork was merged back",
+    "discarded": "a fork was given up",
+    "linked": "the session of a sub-agent belongs here",
     "recorded": "something is on the tape that changes nothing in the view",
 }
 """Every code of an effect, and what it means."""
@@ -78,34 +85,45 @@ class Effect:
         return out
 
 
-def differences(old: Look, new: Look, own: str | None, was_struck: bool) -> Iterator[Effect]:
+def differences(old: Look, new: Look, own: str | None, comes: str) -> Iterator[Effect]:
     """What shows otherwise in `new`, and how, in path order.
 
-    `own` is the entry of the message that the event makes or is a version of, `was_struck`
-    whether that was struck out before.
+    `own` is the entry of the message that the event makes or is a version of, `comes` the code
+    if it shows now, and did not before.
     """
-    old_shown = sorted(old.shown, key=old.index.__getitem__)
-    new_shown = sorted(new.shown, key=new.index.__getitem__)
+    before, after = old.shown, new.shown
+    old_shown, new_shown = in_path_order(old, before), in_path_order(new, after)
     left = [e for e in old_shown if e not in new.index]
     if left:
         yield Effect("left", entries=tuple(left))
     for entry_id in old_shown:
-        if entry_id in new.index and entry_id not in new.shown:
+        if entry_id in new.index and entry_id not in after:
             code = "hidden" if entry_id in new.hidden else "struck"
-            yield row_effect(code, new.rows[entry_id])
+            yield row_effect(code, _row(new, entry_id))
     entered = [e for e in new_shown if e not in old.index and e != own]
     if entered:
         yield Effect("entered", entries=tuple(entered))
     for entry_id in new_shown:
-        row = new.rows[entry_id]
-        if entry_id in old.shown:
-            if old.shown[entry_id] != new.shown[entry_id]:
+        row = _row(new, entry_id)
+        if entry_id in before:
+            if before[entry_id] != after[entry_id]:
                 yield row_effect("revised", row)
         elif entry_id in old.hidden:
             yield row_effect("unhidden", row)
         elif entry_id == own:
-            yield row_effect("restored" if was_struck else "added", row)
+            yield row_effect(comes, row)
     yield from _calls(old, new, own)
+
+
+def in_path_order(look: Look, entry_ids: Iterable[str]) -> list[str]:
+    """Entries of the path, root first."""
+    return sorted(entry_ids, key=lambda entry_id: look.index.get(entry_id) or 0)
+
+
+def _row(look: Look, entry_id: str) -> PairRow:
+    row = look.rows.get(entry_id)
+    assert row is not None
+    return row
 
 
 def row_effect(code: str, row: PairRow) -> Effect:
@@ -131,19 +149,21 @@ def unseen(row: PairRow) -> Effect:
 def _calls(old: Look, new: Look, own: str | None) -> Iterator[Effect]:
     """Calls that came, went, or have another result, of messages that show before and after."""
     entry_of = {row.node.message_id: key for key, row in new.rows.items()}
-    for owned, result in sorted(new.calls.items(), key=lambda c: new.index[entry_of[c[0][0]]]):
+    before, after = old.calls, new.calls
+    place = new.index.get
+    for owned, result in sorted(after.items(), key=lambda c: place(entry_of[c[0][0]]) or 0):
         entry_id = entry_of[owned[0]]
-        if owned not in old.calls:
-            if entry_id in old.shown:
+        if owned not in before:
+            if old.shows(entry_id):
                 yield call_effect("called", entry_id, owned)
             if result is not None and (entry_id in old.index or entry_id == own):
                 yield call_effect("answered", entry_id, owned)
-        elif old.calls[owned] != result:
+        elif before[owned] != result:
             code = "unanswered" if result is None else "answered"
             yield call_effect(code, entry_id, owned)
-    for owned in old.calls:
+    for owned in before:
         shows = entry_of.get(owned[0])
-        if owned not in new.calls and shows is not None and shows in new.shown:
+        if owned not in after and shows is not None and new.shows(shows):
             yield call_effect("uncalled", shows, owned)
 
 
@@ -156,7 +176,9 @@ def entry_effect(event: Event, entry_id: str | None) -> Effect:
     """What an entry that is no message says by itself."""
     head, body = event.head, event.body
     kind = NODE_KINDS[head.kind]
-    if kind == BRANCH_SUMMARY or (kind in ANCHORS and kind != RESET):
+    if kind == RESET:
+        return Effect("reset", entry_id)
+    if kind == BRANCH_SUMMARY or kind in ANCHORS:
         return Effect("summarised", entry_id, text=body.summary)
     if kind == CONTEXT_EDIT:
         target = head.targets[0] if head.targets else None
@@ -168,6 +190,15 @@ def entry_effect(event: Event, entry_id: str | None) -> Effect:
     return Effect("recorded", entry_id)
 
 
+_CHILDREN = {
+    "forked": "forked",
+    "fork_merged": "merged",
+    "fork_discarded": "discarded",
+    "subagent_linked": "linked",
+}
+"""Kinds of events about another session, with the code of their effect."""
+
+
 def mark_effect(event: Event) -> Effect:
     """The effect of a mark that is about no message."""
     head, body = event.head, event.body
@@ -175,8 +206,12 @@ def mark_effect(event: Event) -> Effect:
         return Effect("started", text=None if head.origin is None else head.origin.session_id)
     if head.kind == "labelled":
         return Effect("labelled", head.targets[0] if head.targets else None, text=body.label)
-    if head.kind == "session_info_changed" and (head.digest is not None or head.cleared):
-        return Effect("named", text=body.title)
-    if head.kind == "forked":
-        return Effect("forked", text=body.child)
+    if head.kind == "session_info_changed":
+        # The kernel's rule: a name goes before a directory.
+        if head.digest is not None or head.cleared:
+            return Effect("named", text=body.title)
+        if head.name == DIRECTORY:
+            return Effect("directory", text=body.directory)
+    if head.kind in _CHILDREN:
+        return Effect(_CHILDREN[head.kind], text=body.child)
     return Effect("recorded", head.entry_id)

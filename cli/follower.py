@@ -12,22 +12,33 @@ from collections.abc import Iterable
 from tapefold.domain.calls import PairRow, pair_row
 from tapefold.domain.events import Event
 from tapefold.domain.kernel import State
-from tapefold.domain.nodes import ANCHORS, MESSAGE, NODE_KINDS, AnyNode, MessageNode
-from tapefold.domain.selection import select
+from tapefold.domain.nodes import (
+    ANCHORS,
+    CONTEXT_EDIT,
+    MESSAGE,
+    NODE_KINDS,
+    AnyNode,
+    MessageNode,
+)
 from tapefold.domain.tree import born
-from tapefold.domain.view import Item
 
 from .effects import (
     Effect,
     call_effect,
     differences,
     entry_effect,
+    in_path_order,
     mark_effect,
     role_of,
     row_effect,
     unseen,
 )
 from .look import Look, fact_result
+
+_COME = {"added", "finished", "restored", "unhidden"}
+"""Effects on a message that shows, and did not before."""
+_WEIGHTY = ANCHORS | {MESSAGE}
+"""Kinds of nodes that change more than the path where they come onto it."""
 
 
 class Follower:
@@ -42,16 +53,28 @@ class Follower:
         self._always = thorough
         self._thorough = thorough
         self._is_fresh = True
+        self._left_out: set[str] = set()
+        """Messages that showed and were not in the context, before what was found out anew."""
+
+    def copy(self) -> Follower:
+        """A copy that goes on by itself; both share what is there now."""
+        other = Follower.__new__(Follower)
+        other.__dict__.update(vars(self))
+        other.state, other.look = self.state.copy(), self.look.copy()
+        return other
 
     def step(self, event: Event) -> list[Effect]:
         """Apply the next event of the tape and answer what it did."""
-        top = self.look.nodes[0].parent_id if self.look.nodes else None
+        first = self.look.end(0)
+        top = None if first is None else first.parent_id
         # The path may hang in the air until the parent of its first node comes, as whatever.
         self._thorough = self._always or (top is not None and top == event.head.entry_id)
         self._is_fresh = False
         effects = self._step(event)
         if self._thorough and not self._is_fresh:
             effects.extend(self._compare(None))
+        effects.extend(self._superseded(effects))
+        effects.extend(self._in_context(effects))
         return effects
 
     def _step(self, event: Event) -> list[Effect]:
@@ -120,7 +143,7 @@ class Follower:
             return [row_effect("beside", row)]
         if entry_id in self.look.hidden:
             return [row_effect("hidden", row)]
-        return [] if entry_id in self.look.shown else [unseen(row)]
+        return [] if self.look.shows(entry_id) else [unseen(row)]
 
     def _later(self, before: PairRow, row: PairRow) -> list[Effect]:
         """A further version of a message."""
@@ -138,13 +161,13 @@ class Follower:
             and not look.names(mid)
         )
         if self._thorough or not simple:
-            effects = self._compare(entry_id, before.state.struck)
+            effects = self._compare(entry_id, _comes(before))
             return effects or [unseen(row)]
         look.set_row(row)
         if row.winner is None:
             return [unseen(row)]
         if before.winner is None:
-            code = "restored" if before.state.struck else "added"
+            code = _comes(before)
         elif before.winner.seq == row.winner.seq:
             return [unseen(row)]
         else:
@@ -160,7 +183,7 @@ class Follower:
             owned = (row.node.message_id, call_id)
             if shown:
                 effects.append(call_effect("called", row.node.entry_id, owned))
-            if self.look.calls[owned] is not None:
+            if self.look.result(owned) is not None:
                 effects.append(call_effect("answered", row.node.entry_id, owned))
         return effects
 
@@ -172,7 +195,7 @@ class Follower:
         state.apply(event)
         on_path = sorted(
             (node for node in nodes if node.entry_id in look.index),
-            key=lambda node: look.index[node.entry_id],
+            key=lambda node: look.index.get(node.entry_id) or 0,
         )
         beside = tuple(node.entry_id for node in nodes if node.entry_id not in look.index)
         rows = [before[node.entry_id] for node in on_path]
@@ -206,9 +229,9 @@ class Follower:
         if node is None or before is None or not head.call_ids:
             return [Effect("recorded")]
         owned = (node.message_id, head.call_ids[0])
-        nothing = [Effect("recorded", node.entry_id, owned[0], owned[1])]
         if node.entry_id not in look.index:
-            return nothing
+            return [Effect("beside", node.entry_id, owned[0], owned[1])]
+        nothing = [Effect("recorded", node.entry_id, owned[0], owned[1])]
         row = pair_row(state, node, False)
         gained = [call_id for call_id in row.live if call_id not in before.live]
         simple = before.dead == row.dead and look.fact_alone(owned)
@@ -216,10 +239,10 @@ class Follower:
             return self._compare(None) or nothing
         look.set_row(row)
         effects = self._gain(row, gained, shown=True)
-        if not gained and owned in look.calls:
+        if not gained and look.has_call(owned):
             result = fact_result(state, owned)
-            if result != look.calls[owned]:
-                look.calls[owned] = result
+            if result != look.result(owned):
+                look.set_result(owned, result)
                 effects.append(call_effect("answered", node.entry_id, owned))
         return effects or nothing
 
@@ -229,42 +252,22 @@ class Follower:
     # -- other entries, the leaf -------------------------------------------------------------
 
     def _entry(self, event: Event) -> list[Effect]:
-        is_anchor = NODE_KINDS[event.head.kind] in ANCHORS
-        items = self._items() if is_anchor else []
         self.state.apply(event)
         node = self._made(event)
         new = self.look.extends(self.state)
         effects: list[Effect] = []
         if self._longer_by(node, new):
             self.look.extend(new or ())
+            if NODE_KINDS[event.head.kind] in ANCHORS:
+                self._left_out = self.look.left_out()
+                self.look.select(self.state)
+                self._is_fresh = True
         else:
             effects = self._moved(node, new)
         effect = entry_effect(event, event.head.entry_id if node is None else node.entry_id)
         if node is None or node.entry_id not in self.look.index:
             return [*effects, Effect("beside", effect.entry_id, text=effect.text)]
-        effects.append(effect)
-        if is_anchor:
-            effects.extend(self._anchored(items))
-        return effects
-
-    def _anchored(self, before: list[Item]) -> list[Effect]:
-        """What an anchor takes out of the context, or gives back, of what shows."""
-        shown = self.look.shown
-        was = [i.entry_id for i in select(self.state, before, True).kept if i.entry_id in shown]
-        now = [i.entry_id for i in select(self.state, self._items(), True).kept]
-        kept = [entry_id for entry_id in now if entry_id in shown]
-        gone = tuple(dict.fromkeys(was).keys() - set(kept))
-        back = tuple(dict.fromkeys(kept).keys() - set(was))
-        place = self.look.index.__getitem__
-        effects = []
-        if gone:
-            effects.append(Effect("context_hidden", entries=tuple(sorted(gone, key=place))))
-        if back:
-            effects.append(Effect("context_shown", entries=tuple(sorted(back, key=place))))
-        return effects
-
-    def _items(self) -> list[Item]:
-        return [Item(n, node) for n, node in enumerate(self.look.nodes)]
+        return [*effects, effect]
 
     def _leaf_moved(self, event: Event) -> list[Effect]:
         before = self.state.leaf
@@ -290,7 +293,7 @@ class Follower:
         """Whether the path is the old one and `node` (marks in between), and nothing else."""
         if self._thorough or new is None or node is None or not new or new[-1] is not node:
             return False
-        return all(n.kind != MESSAGE for n in new[:-1])
+        return all(n.kind not in _WEIGHTY for n in new[:-1])
 
     def _moved(self, node: AnyNode | None, new: list[AnyNode] | None) -> list[Effect]:
         """The differences of a path that did not just grow by a node."""
@@ -298,7 +301,42 @@ class Follower:
             return []  # the leaf is where it was
         return self._compare(node.entry_id if isinstance(node, MessageNode) else None)
 
-    def _compare(self, own: str | None, was_struck: bool = False) -> list[Effect]:
+    def _compare(self, own: str | None, comes: str = "added") -> list[Effect]:
         old, self.look = self.look, Look(self.state)
         self._is_fresh = True
-        return list(differences(old, self.look, own, was_struck))
+        self._left_out = old.left_out()
+        return list(differences(old, self.look, own, comes))
+
+    # -- the context -------------------------------------------------------------------------
+
+    def _superseded(self, effects: Iterable[Effect]) -> list[Effect]:
+        """Edits on the path whose target has a later version now."""
+        found = []
+        for effect in effects:
+            edit = None if effect.entry_id is None else self.state.edits.get(effect.entry_id)
+            if edit is None or edit.cleared or effect.code not in ("revised", "restored"):
+                continue
+            if any(node.seq == edit.seq for node in self.look.path() if node.kind == CONTEXT_EDIT):
+                found.append(Effect("edit_superseded", effect.entry_id))
+        return found
+
+    def _in_context(self, effects: Iterable[Effect]) -> list[Effect]:
+        """What left the context of what shows, and what is in it again."""
+        look = self.look
+        if self._is_fresh:
+            old, new = self._left_out, look.left_out()
+            gone = in_path_order(look, new - old)
+            back = in_path_order(look, (i for i in old - new if look.shows(i)))
+        else:
+            # What is left out of the path is as it was; something of it may show again.
+            came = [e.entry_id for e in effects if e.code in _COME and e.entry_id is not None]
+            gone, back = [i for i in came if i in look.outside], []
+        found = [Effect("context_hidden", entries=tuple(gone))] if gone else []
+        return [*found, Effect("context_shown", entries=tuple(back))] if back else found
+
+
+def _comes(before: PairRow) -> str:
+    """The code of a message that shows now, and did not before."""
+    if before.state.struck:
+        return "restored"
+    return "added" if before.state.pending is None else "finished"

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from tapefold.domain.heads import Timestamp
-
-MILLISECONDS = 1e11
-"""A number from here on counts milliseconds since 1970, a smaller one seconds."""
+from tapefold.domain.instants import instant
 
 
 def local_time(timestamp: Timestamp) -> datetime | None:
     """The moment in the time zone of this machine; None where the text or number is no time."""
+    moment = instant(timestamp)
     try:
-        if isinstance(timestamp, str):
-            moment = datetime.fromisoformat(timestamp)
-        elif isinstance(timestamp, int | float) and not isinstance(timestamp, bool):
-            seconds = timestamp / 1000 if abs(timestamp) >= MILLISECONDS else timestamp
-            moment = datetime.fromtimestamp(seconds, UTC)
-        else:
-            return None
-        return moment.astimezone()
+        return None if moment is None else moment.astimezone()
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     ParamType = click.ParamType[int]
 else:
     ParamType = click.ParamType  # older releases of click have no type arguments
@@ -19,7 +21,8 @@ DIGITS = 18
 
 
 class Position(ParamType):
-    """A position: 1, 2, 3 … Whether a tape has it is for the tape to say."""
+    """A position: 1, 2, 3 …, or as it is printed, #3. Whether a tape has it is for the tape to
+    say."""
 
     name = "position"
 
@@ -27,18 +30,42 @@ class Position(ParamType):
         """The number; wrong use where it is none."""
         if isinstance(value, int):
             return value
-        digits = str(value).removeprefix("-")
+        number = str(value).removeprefix("#")
+        digits = number.removeprefix("-")
         if not (digits.isascii() and digits.isdigit()) or len(digits) > DIGITS:
             self.fail(f"{value!r} is no position; positions are 1, 2, 3 and so on", param, ctx)
-        return int(value)
+        return int(number)
 
 
 POSITION = Position()
 
 
+def complete_session(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What a shell offers for a session: ids, with their titles."""
+    from .completing import session_candidates
+
+    return session_candidates(ctx, incomplete)
+
+
+def complete_entry(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What a shell offers for an entry of the session that was typed before: ids, labels."""
+    from .completing import entry_candidates
+
+    return entry_candidates(ctx, incomplete)
+
+
 def session_argument(function: F) -> F:
     """The session that a command is about."""
-    return click.argument("session")(function)
+    return click.argument("session", shell_complete=complete_session)(function)
+
+
+def entry_argument(function: F) -> F:
+    """The entry of that session that a command is about."""
+    return click.argument("entry", shell_complete=complete_entry)(function)
 
 
 def json_option(function: F) -> F:
@@ -63,6 +90,7 @@ def leaf_option(function: F) -> F:
     return click.option(
         "--leaf",
         metavar="ENTRY",
+        shell_complete=complete_entry,
         help="Read at this entry instead of the session's own leaf; `none`: the empty path.",
     )(function)
 

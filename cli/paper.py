@@ -105,11 +105,9 @@ class Paper:
         """Print text of several lines, wrapped at the terminal's width. `first`: another indent
         of the first line."""
         start = indent if first is None else first
-        code = STYLES.get(style, "") if self.colour else ""
-        before, after = (f"\x1b[{code}m", "\x1b[0m") if code else ("", "")
         for line in visible(text).split("\n"):
             for piece in (line,) if self.width is None else self._wrap(line, indent):
-                self._write(f"{start}{before}{piece}{after}" if piece else start)
+                self._piece(start, piece, style)
                 start = indent
 
     def rule(self, *parts: Part) -> None:
@@ -119,6 +117,12 @@ class Paper:
             self.line(Span(dash * min(self.width or 72, 72), "dim"))
         else:
             self.cut_line(Span(dash * 2 + " ", "dim"), *parts, Span(" " + dash * 2, "dim"))
+
+    def _piece(self, start: str, piece: str, style: str) -> None:
+        """Print a line of a block; `start` and `piece` are visible already."""
+        code = STYLES.get(style, "") if self.colour else ""
+        before, after = (f"\x1b[{code}m", "\x1b[0m") if code else ("", "")
+        self._write(f"{start}{before}{piece}{after}" if piece else start)
 
     def _write(self, line: str) -> None:
         if self.stream is None:

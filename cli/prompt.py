@@ -40,7 +40,7 @@ def print_context(context: Context, full: bool) -> None:
     paper.block(between.join(facts), style="dim")
     for number, row in enumerate(context.rows, 1):
         paper.line()
-        _row(paper, number, row, full)
+        print_row(paper, f"{number:>3} ", row, full)
     paper.line()
     if context.excluded:
         _left_out(paper, context)
@@ -63,8 +63,9 @@ def _left_out(paper: Paper, context: Context) -> None:
         paper.block(" ".join(positions), "    ", "dim")
 
 
-def _row(paper: Paper, number: int, row: Row, full: bool) -> None:
-    paper.cut_line(Span(f"{number:>3} ", "bold"), *_title(row))
+def print_row(paper: Paper, number: str, row: Row, full: bool) -> None:
+    """Print one row of a context, with what is said in front of it."""
+    paper.cut_line(Span(number, "bold"), *_title(row))
     indent = "    "
     for block in row.content:
         if isinstance(block, ThinkingBlock):

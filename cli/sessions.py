@@ -2,116 +2,115 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from .options import json_option
+from .since import Since
 
 if TYPE_CHECKING:
-    from .listing import Listed
-    from .paper import Paper
-
-NARROW = 70
-"""Below this many columns a session takes two lines."""
+    from .listing import Listed, Wanted
 
 
 @click.command("sessions")
+@click.option("--here", is_flag=True, help="Those of this directory and below.")
+@click.option(
+    "--dir",
+    "directory",
+    metavar="DIR",
+    help="Those of this directory and below.",
+)
+@click.option(
+    "--since",
+    type=Since(),
+    metavar="WHEN",
+    help="Those with activity since: a day, `yesterday`, or how long ago (3h, 2 days).",
+)
+@click.option(
+    "--grep",
+    "text",
+    metavar="TEXT",
+    help="Those that say TEXT: in the title, a message, a summary or a label.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="No more than N, the newest."
+)
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Pick one; its id is printed on standard output."
+)
 @json_option
 @click.pass_obj
-def command(database: str | None, as_json: bool) -> None:
-    """List the sessions of the store, the newest first."""
-    from .listing import listed_sessions
+def command(
+    database: str | None,
+    here: bool,
+    directory: str | None,
+    since: datetime | None,
+    text: str | None,
+    limit: int | None,
+    interactive: bool,
+    as_json: bool,
+) -> None:
+    """List the sessions of the store, the one with the newest activity first.
+
+    Letter case does not count for --grep; a fork is searched for what was said in it, not for
+    what it inherits. With -i only the id goes to standard output, so that
+    `tapefold view $(tapefold sessions -i)` works.
+    """
+    from .group import complain
     from .stores import open_sessions
 
+    if interactive and as_json:
+        raise click.UsageError("-i asks a person, --json answers a program; give one of them")
+    wanted = _wanted(here, directory, since, text, limit)
     with open_sessions(database) as sessions:
-        listed = list(listed_sessions(sessions))
-    if as_json:
+        from .listing import listed_sessions
+
+        left: list[str] = []
+        listed = list(listed_sessions(sessions, wanted, left))
+    for problem in left:
+        complain(f"left out: {problem}")
+    if interactive:
+        from .sessionpicking import pick_session
+
+        picked = pick_session(listed)
+        if picked is None:
+            raise click.exceptions.Exit(1)
+        click.echo(picked)
+    elif as_json:
         from .jsontext import dump_json
         from .shapes import sessions_shape
 
         click.echo(dump_json(sessions_shape(listed)))
-    elif not listed:
-        click.echo("no sessions yet; `tapefold import FILE` brings some in")
     else:
-        _print(listed)
+        _print(listed, is_narrowed=any((here, directory, since, text)))
 
 
-def _print(listed: list[Listed]) -> None:
-    from .paper import Paper, Span, cell_len, pad
-    from .visible import one_line
+def _wanted(
+    here: bool, directory: str | None, since: datetime | None, text: str | None, limit: int | None
+) -> Wanted:
+    import os
 
-    paper = Paper()
-    if paper.width is not None and paper.width < NARROW:
-        for one in listed:
-            paper.cut_line(Span(_title(one), "bold"))
-            paper.cut_line("  ", Span(_facts(paper, one), "dim"))
-        return
-    rows = [("SESSION", "MESSAGES", "LAST ACTIVITY", "TITLE OR FIRST WORDS", "WHERE")]
-    rows.extend(_row(one) for one in listed)
-    rows = [
-        (one_line(row[0]), row[1], one_line(row[2]), one_line(row[3]), one_line(row[4]))
-        for row in rows
-    ]
-    if paper.width is not None:
-        widest = max(paper.width // 4, 16)
-        rows = [
-            (_from_the_end(paper, row[0], widest), row[1], row[2], row[3], row[4]) for row in rows
-        ]
-        title = max(paper.width * 2 // 5, 16)
-        rows = [(row[0], row[1], row[2], paper.cut(row[3], title), row[4]) for row in rows]
-    widths = [max(cell_len(row[n]) for row in rows) for n in range(4)]
-    for n, row in enumerate(rows):
-        style = "bold" if n == 0 else ""
-        paper.cut_line(
-            Span(pad(row[0], widths[0]), style or "mark"),
-            "  ",
-            Span(row[1].rjust(widths[1]), style),
-            "  ",
-            Span(pad(row[2], widths[2]), style or "dim"),
-            "  ",
-            Span(pad(row[3], widths[3]), style),
-            "  ",
-            Span(row[4], style or "dim"),
-        )
+    from .listing import Wanted
+
+    if here and directory is not None:
+        raise click.UsageError("give --here or --dir, not both")
+    if text is not None and not text:
+        raise click.UsageError("the text of --grep is empty")
+    if directory is not None and (not directory or "\x00" in directory):
+        raise click.UsageError("the directory of --dir is empty")
+    place = os.getcwd() if here else directory  # noqa: PTH109 - text is wanted
+    return Wanted(None if place is None else os.path.abspath(place), since, text, limit)
 
 
-def _row(one: Listed) -> tuple[str, str, str, str, str]:
-    from .moments import day_and_time
+def _print(listed: list[Listed], is_narrowed: bool) -> None:
+    from .paper import Paper
+    from .sessiontable import print_sessions
 
-    info = one.info
-    where = info.directory or ""
-    if info.parent is not None:
-        where = f"fork of {info.parent} at {info.parent_position}" + (where and f", {where}")
-    return (
-        info.session_id,
-        f"{info.messages:,}",
-        day_and_time(info.last_activity),
-        _title(one),
-        where,
-    )
-
-
-def _title(one: Listed) -> str:
-    return one.info.title or one.first_words or "(no words yet)"
-
-
-def _facts(paper: Paper, one: Listed) -> str:
-    from .moments import day_and_time
-    from .words import count
-
-    facts = [
-        _from_the_end(paper, one.info.session_id, max((paper.width or 40) // 2, 8)),
-        count(one.info.messages, "message"),
-        day_and_time(one.info.last_activity),
-    ]
-    return paper.glyphs.between.join(facts)
-
-
-def _from_the_end(paper: Paper, session_id: str, width: int) -> str:
-    """An id that is too long, by its end: ids that were made one after the other begin alike,
-    and an end names a session as well as a beginning does."""
-    if len(session_id) <= width:
-        return session_id
-    mark = paper.glyphs.ellipsis
-    return mark + session_id[len(mark) - width :]
+    if listed:
+        print_sessions(Paper(), listed)
+    elif is_narrowed:
+        click.echo("no session fits; `tapefold sessions` lists them all")
+    else:
+        click.echo("no sessions yet; `tapefold import FILE` brings some in")

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 from tapefold.domain.content import content_json
 
 if TYPE_CHECKING:
+    from tapefold.domain.comparison import Comparison, Difference
     from tapefold.domain.context import Context, Row
     from tapefold.domain.events import Event
     from tapefold.domain.kernel import State
     from tapefold.domain.outcome import Outcome
-    from tapefold.domain.outline import Outline, OutlineNode
+    from tapefold.domain.outline import Outline, OutlineFork, OutlineNode
     from tapefold.domain.view import Call, Item, Message, View, Warning
     from tapefold.store import SessionInfo
 
+    from .covered import Covered
     from .effects import Effect
+    from .entries import Entry
+    from .family import Family
     from .follower import Follower
     from .listing import Listed
 
@@ -165,6 +169,7 @@ def tree_shape(outline: Outline) -> Shape:
         "leaf": outline.leaf,
         "nodes": [_node(node) for node in outline.nodes],
         "position": outline.position,
+        "forks": [_fork(fork) for fork in outline.forks],
     }
 
 
@@ -183,6 +188,19 @@ def _node(node: OutlineNode) -> Shape:
         "status": node.status,
         "struck": node.struck,
         "calls": list(node.calls),
+        "is_leaf": node.is_leaf,
+    }
+
+
+def _fork(fork: OutlineFork) -> Shape:
+    """A child session: it goes on from `entry_id`, as this session was at `position`."""
+    return {
+        "session_id": fork.session_id,
+        "fork_id": fork.fork_id,
+        "entry_id": fork.entry_id,
+        "position": fork.position,
+        "inherits": fork.inherits,
+        "receipt": fork.receipt,
     }
 
 
@@ -207,23 +225,31 @@ def event_shape(event: Event) -> Shape:
 
 
 def sessions_shape(listed: Iterable[Listed]) -> Shape:
-    """`sessions --json`."""
-    return {"sessions": [_session(one.info, one.first_words) for one in listed]}
+    """`sessions --json`. `match`: where the text of --grep stands (position null: in the title
+    or the first words); `problem`: why a session cannot be read."""
+    return {"sessions": [_session(one) for one in listed]}
 
 
-def _session(info: SessionInfo, first_words: str | None) -> Shape:
+def _session(one: Listed) -> Shape:
+    match = one.match
     return {
-        "session_id": info.session_id,
-        "title": info.title,
-        "first_words": first_words,
-        "messages": info.messages,
-        "position": info.position,
-        "leaf": info.leaf,
-        "directory": info.directory,
-        "created": info.created,
-        "last_activity": info.last_activity,
-        "parent": info.parent,
-        "parent_position": info.parent_position,
+        "session_id": one.session_id,
+        "title": one.title,
+        "first_words": one.first_words,
+        "messages": one.messages,
+        "position": one.position,
+        "leaf": one.leaf,
+        "directory": one.directory,
+        "created": one.created,
+        "last_activity": one.last_activity,
+        "parent": one.parent,
+        "parent_position": one.parent_position,
+        "size": one.size,
+        "model": one.model,
+        "match": None
+        if match is None
+        else {"position": match.position, "role": match.role, "text": match.text},
+        "problem": one.problem,
     }
 
 
@@ -239,8 +265,78 @@ def fork_shape(session_id: str, state: State) -> Shape:
     }
 
 
-def outcome_shape(outcome: Outcome) -> Shape:
-    """`append --json`: where what was done stands."""
+def new_shape(info: SessionInfo) -> Shape:
+    """`new --json`."""
+    return {
+        "session_id": info.session_id,
+        "position": info.position,
+        "leaf": info.leaf,
+        "title": info.title,
+        "directory": info.directory,
+    }
+
+
+def entry_shape(entry: Entry) -> Shape:
+    """`show --json`. `versions` are the events that make the entry, `wins` the one that shows."""
+    session_id, position = entry.where
+    message = entry.message
+    return {
+        "session_id": session_id,
+        "entry_id": entry.node.entry_id,
+        "parent_id": entry.parent_id,
+        "position": position,
+        "kind": entry.node.kind,
+        "stands_for": entry.stands_for,
+        "message_id": getattr(entry.node, "message_id", None),
+        "role": getattr(entry.node, "role", None),
+        "label": entry.label,
+        "struck": entry.struck,
+        "on_path": entry.on_path,
+        "children": list(entry.children),
+        "versions": [event_shape(event) for event in entry.events],
+        "wins": entry.wins,
+        "calls": [] if message is None else [_call(call) for call in message.calls],
+        "marks": [event_shape(event) for event in entry.marks],
+    }
+
+
+def forks_shape(family: Family) -> Shape:
+    """`forks --json`: descendants, each behind its parent."""
+    return {
+        "session_id": family.session_id,
+        "parent": family.parent,
+        "parent_position": family.parent_position,
+        "forks": [
+            {
+                **_fork(fork.told),
+                "parent": fork.parent,
+                "depth": fork.depth,
+                "missing": fork.info is None,
+                "title": None if fork.info is None else fork.info.title,
+                "messages": None if fork.info is None else fork.info.messages,
+                "last_activity": None if fork.info is None else fork.info.last_activity,
+            }
+            for fork in family.forks
+        ],
+    }
+
+
+def covered_shape(covered: Covered) -> Shape:
+    """`compact --show-covered --json`, `branch --show-abandoned --json`."""
+    return {
+        "session_id": covered.session_id,
+        "position": covered.position,
+        "leaf": covered.leaf,
+        "kept_entry_id": covered.kept,
+        "moved": covered.moved,
+        "tokens": covered.tokens,
+        "rows": [_row(row) for row in covered.rows],
+        "text": covered.text,
+    }
+
+
+def outcome_shape(outcome: Outcome, leaf: str | None) -> Shape:
+    """Of every command that writes: where what was done stands, and the leaf after it."""
     return {
         "session_id": outcome.session_id,
         "position": outcome.position,
@@ -248,6 +344,74 @@ def outcome_shape(outcome: Outcome) -> Shape:
         "message_id": outcome.message_id,
         "changed": outcome.changed,
         "warnings": [warning_shape(warning) for warning in outcome.warnings],
+        "hidden": outcome.hidden,
+        "leaf": leaf,
+    }
+
+
+# -- diff --------------------------------------------------------------------------------------
+
+
+def diff_shape(comparison: Comparison) -> Shape:
+    """`diff --json`. What both sides have is counted: `common` before the first difference,
+    `same` in all. Each value that differs stands as A's and B's."""
+    return {
+        "a": _side(comparison.a),
+        "b": _side(comparison.b),
+        "related": comparison.related,
+        "common": comparison.common,
+        "same": comparison.same,
+        "differences": [_difference(difference) for difference in comparison.differences],
+        "settings": {name: _both(values) for name, values in comparison.settings.items()},
+        "labels": {entry_id: _both(values) for entry_id, values in comparison.labels.items()},
+        "title": None if comparison.title is None else _both(comparison.title),
+    }
+
+
+def _side(view: View) -> Shape:
+    return {"session_id": view.session_id, "position": view.position, "leaf": view.leaf}
+
+
+def _both(values: tuple[Any, Any]) -> Shape:
+    return {"a": values[0], "b": values[1]}
+
+
+def _difference(difference: Difference) -> Shape:
+    message = difference.item.message
+    return {
+        "op": difference.op,
+        "kind": difference.item.kind,
+        "role": None if message is None else message.role,
+        "changes": list(difference.changes),
+        "a": _item(difference.a),
+        "b": _item(difference.b),
+        "text": [{"op": op, "text": text} for op, text in difference.text],
+        "calls": [
+            {
+                "call_id": call.call_id,
+                "a": None if call.a is None else _call(call.a),
+                "b": None if call.b is None else _call(call.b),
+            }
+            for call in difference.calls
+        ],
+        "in_its_call": difference.in_its_call,
+    }
+
+
+def _item(item: Item | None) -> Shape | None:
+    """An entry of one side: a message as `view` has it, or what else stands on the path."""
+    if item is None:
+        return None
+    if item.message is not None:
+        return _message(item.message)
+    assert item.event is not None
+    return {
+        "session_id": item.event.session_id,
+        "entry_id": item.entry_id,
+        "position": item.event.position,
+        "kind": item.kind,
+        "name": item.event.head.name,
+        "summary": getattr(item.event.body, "summary", None),
     }
 
 
@@ -264,5 +428,5 @@ def step_shape(event: Event, effects: Iterable[Effect], follower: Follower) -> S
         "timestamp": event.timestamp,
         "effects": [effect.to_json() for effect in effects],
         "leaf": follower.state.leaf,
-        "messages": len(follower.look.shown),
+        "messages": follower.look.messages,
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tapefold import Sessions
+    from tapefold.importing import Target
 
 
 @contextmanager
@@ -35,5 +36,27 @@ def open_sessions(database: str | None, *, create: bool = False) -> Iterator[Ses
             raise
         is_there = Path(error.store).exists()
         problem = "it holds no sessions yet" if is_there else "there is no store yet"
-        advice = "`tapefold import FILE` makes it, or give --db"
+        advice = "`tapefold import FILE` or `tapefold new` makes it, or give --db"
         raise StoreMissing(error.store, problem, advice) from error
+
+
+@contextmanager
+def import_target(database: str | None, *, dry_run: bool = False) -> Iterator[Target]:
+    """The store, to import into. One that is not there yet is made when something is written,
+    so a refused file leaves no empty store behind; `dry_run` never makes one.
+    """
+    from tapefold.importing import Target
+    from tapefold.persistence.errors import StoreMissing
+    from tapefold.settings import MEMORY
+
+    with ExitStack() as stack:
+
+        def make() -> Sessions:
+            return stack.enter_context(open_sessions(database, create=True))
+
+        try:
+            target = Target(stack.enter_context(open_sessions(database)))
+        except StoreMissing:
+            empty = stack.enter_context(open_sessions(MEMORY))
+            target = Target(empty, None if dry_run else make)
+        yield target

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import POSITION, json_option, session_argument
 
 if TYPE_CHECKING:
-    from tapefold import Event
+    from tapefold import Event, Sessions
 
     from .paper import Paper
 
@@ -40,6 +40,8 @@ def command(
     from .shapes import event_shape
     from .stores import open_sessions
 
+    if at is not None and last is not None:
+        raise click.UsageError("--at says the same as --to; give one of them")
     with open_sessions(database) as sessions:
         session_id = find_session(sessions, session)
         gt, lte = chosen_range(sessions, session_id, first, last if at is None else at)
@@ -52,19 +54,27 @@ def command(
 
 
 def chosen_range(
-    sessions: Any, session_id: str, first: int | None, last: int | None
+    sessions: Sessions,
+    session_id: str,
+    first: int | None,
+    last: int | None,
+    *,
+    follow: bool = False,
 ) -> tuple[int, int | None]:
     """What `--from` and `--to` mean: after which position, up to which.
 
-    Raises `PositionOutOfRange` for a position that the tape does not have.
+    `follow`: it may begin with the event that comes next. Raises `PositionOutOfRange` for a
+    position that the tape does not have, `UsageError` for an end before the begin.
     """
     from tapefold import PositionOutOfRange
 
     for position in (first, last):
         if position is not None:
             end = sessions.recorder.stream_version(session_id) or 0
-            if not 1 <= position <= end:
+            if not 1 <= position <= end + follow:
                 raise PositionOutOfRange(session_id, position, end)
+    if first is not None and last is not None and first > last:
+        raise click.UsageError(f"--from {first} comes after --to {last}")
     return (0 if first is None else first - 1), last
 
 

@@ -38,18 +38,22 @@ def print_view(view: View, full: bool) -> None:
     """Print a view: who said what, each result under its call, warnings at the end."""
     paper = Paper()
     print_heading(paper, view)
-    answered = set(view.pairing.owner_of)
-    shown = {m.entry_id: m for m in view.messages}
     for item in _in_reading_order(view):
-        message = shown.get(item.entry_id)
-        if message is None:
-            _other(paper, view, item)
-        elif message.role != "tool_result" or message.message_id not in answered:
-            paper.line()
-            _message(paper, view, message, full)
+        print_item(paper, view, item, full)
     paper.line()
     _ending(paper, view)
     print_warnings(paper, view.warnings)
+
+
+def print_item(paper: Paper, view: View, item: Item, full: bool) -> None:
+    """Print one entry of a view's path as it is read; a result that stands under its call, and
+    what says nothing to a reader, prints nothing."""
+    message = item.message
+    if message is None:
+        _other(paper, view, item)
+    elif message.role != "tool_result" or message.message_id not in view.pairing.owner_of:
+        paper.line()
+        _message(paper, view, message, full)
 
 
 def print_heading(paper: Paper, view: View) -> None:
@@ -93,7 +97,7 @@ def _message(paper: Paper, view: View, message: Message, full: bool) -> None:
     if message.body.error:
         paper.block(message.body.error, INDENT, "bad", first=f"{INDENT}error: ")
     for call in message.calls:
-        _call(paper, call, full)
+        print_call(paper, call, full)
 
 
 def _header(paper: Paper, view: View, message: Message) -> Iterator[Span | str]:
@@ -130,7 +134,8 @@ def _thinking(paper: Paper, block: ThinkingBlock, full: bool) -> None:
         paper.block("(thinking that is not readable)", INDENT, "dim")
 
 
-def _call(paper: Paper, call: Call, full: bool) -> None:
+def print_call(paper: Paper, call: Call, full: bool) -> None:
+    """A tool call with its result under it."""
     glyphs = paper.glyphs
     mark, style = {
         "success": (glyphs.check, "good"),

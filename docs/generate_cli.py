@@ -1,10 +1,11 @@
-"""Writes the generated parts of docs/cli.md: commands, examples of the machine shapes, codes.
+"""Writes the generated parts of docs/cli.md: commands with examples, machine shapes, codes.
 
     python docs/generate_cli.py            writes them
     python docs/generate_cli.py --check    exits 1 if the page is not what would be written
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; all else is
-written by hand. The examples come from real runs on examples/short-talk.pi.jsonl.
+written by hand. The machine shapes come from real runs on examples/short-talk.pi.jsonl; the
+examples of the commands are those of their --help, and tests/test_docs_run.py runs them all.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from click.testing import CliRunner
 
 from tapefold.cli.commands import cli
 from tapefold.cli.effects import EFFECTS
+from tapefold.cli.examples import EXAMPLES as COMMAND_EXAMPLES
 from tapefold.cli.prompt import WHY_EXCLUDED
 from tapefold.interop.report import REASONS
+from tapefold.persistence.checkup_findings import MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "cli.md"
@@ -38,14 +41,24 @@ WIDTH = 96
 
 
 def commands() -> Iterator[str]:
-    """The program and each command: usage, what it does, its options."""
+    """The program and each command: usage, what it does, its options, examples."""
     context = click.Context(cli, info_name="tapefold", **cli.context_settings)
     yield from _command(cli, context, "## The program")
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
-        inner = click.Context(command, info_name=name, parent=context)
-        yield from _command(command, inner, f"### tapefold {name}")
+    for title, names in cli.sections.items():
+        yield f"* **{title}**: {', '.join(f'[{name}](#tapefold-{name})' for name in names)}"
+    yield ""
+    for title, names in cli.sections.items():
+        yield f"## {title}"
+        yield ""
+        for name in names:
+            command = cli.get_command(context, name)
+            assert command is not None
+            inner = click.Context(command, info_name=name, parent=context)
+            yield from _command(command, inner, f"### tapefold {name}")
+            yield "```console"
+            yield from (f"$ {example}" for example in COMMAND_EXAMPLES[name])
+            yield "```"
+            yield ""
 
 
 def _command(command: click.Command, context: click.Context, title: str) -> Iterator[str]:
@@ -85,6 +98,9 @@ def _codes(meanings: dict[str, str]) -> Callable[[], Iterator[str]]:
     return table
 
 
+DOCTOR_CODES = {code: f"{level}. {advice}" for code, (level, advice) in MEANINGS.items()}
+
+
 # -- examples ------------------------------------------------------------------------------------
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -92,14 +108,21 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sessions": ("sessions",),
     "view": ("view", "short-talk"),
     "tree": ("tree", "short-talk"),
+    "diff": ("diff", "short-talk", "6", "9"),
     "tape": ("tape", "short-talk", "--from", "6", "--to", "7"),
     "replay": ("replay", "short-talk", "--from", "9", "--to", "10"),
     "context": ("context", "short-talk"),
     "context-as": ("context", "short-talk", "--as", "pi"),
     "append": ("append", "short-talk", "It is at the wall."),
     "fork": ("fork", "short-talk", "--at", "6", "--id", "oak"),
+    "doctor": ("doctor",),
+    "new": ("new", "--id", "shelf", "--title", "The shelf", "--dir", "/home/user/shelf"),
+    "show": ("show", "short-talk", "a0000005"),
+    "covered": ("compact", "short-talk", "--keep", "1", "--show-covered"),
 }
 """What is run, in this order; each with --json."""
+UNSTEADY = ("incarnation", "digest", "record", "store", "bytes")
+"""Keys of what differs from run to run."""
 
 
 def examples() -> dict[str, list[str]]:
@@ -130,10 +153,7 @@ def _shell(arguments: tuple[str, ...]) -> str:
 def _steady(value: Any) -> Any:
     """The value with `…` in the place of what is another one at each run."""
     if isinstance(value, dict):
-        return {
-            key: "…" if key in ("incarnation", "digest", "record") else _steady(inner)
-            for key, inner in value.items()
-        }
+        return {key: "…" if key in UNSTEADY else _steady(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_steady(inner) for inner in value]
     is_random = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{12}|[0-9a-f]{64}", value)
@@ -168,6 +188,7 @@ def generated() -> dict[str, list[str]]:
         "import-reasons": list(_codes(dict(REASONS))()),
         "excluded-reasons": list(_codes(WHY_EXCLUDED)()),
         "effects": list(_codes(EFFECTS)()),
+        "doctor-codes": list(_codes(DOCTOR_CODES)()),
     }
     return parts | {f"example-{name}": lines for name, lines in examples().items()}
 

@@ -98,6 +98,8 @@ class Aggregate:
         self._under_required = False
         self._parked = False
         self._born: list[Aggregate] = []
+        self._child_of: Aggregate | None = None
+        self._handed_on = False
         self._rebuilt = False
         self._above: dict[str, str | None] = {}
         self.defaults = defaults or Defaults()
@@ -133,29 +135,59 @@ class Aggregate:
     def collect_events(self) -> Sequence[Event]:
         """Hand the pending events to the application that saves them.
 
-        Nothing is handed out while the session is not worth keeping; it stays pending.
-        Raises `SpentInstance` after a failed save.
+        Those of children that were forked off and not saved yet come with them: a receipt for a
+        session that is nowhere would stay for ever. Nothing is handed out while the session is
+        not worth keeping; it stays pending. Raises `SpentInstance` after a failed save.
         """
-        self._check_usable()
+        if self._handed_on and not self._spent:
+            # Of save(parent, child) the first has handed out all of it.
+            self._handed_on = False
+            return []
+        children = [child for child in self.unsaved_children() if child._pending]
+        for one in (self, *children):
+            one._check_usable()
+        collected = self._hand_out()
+        for child in children:
+            collected += child._hand_out()
+            child._handed_on = True
+        return collected
+
+    def _hand_out(self) -> list[Event]:
+        """The pending events of this session alone."""
         if not self._worthy and self._pending and self._pending[0].position == 1:
             return []
+        self._born = []
         collected, self._pending = self._pending, []
         if collected:
             self._handed = collected[-1]
         return collected
 
-    def take_born(self) -> list[Any]:
-        """The children that were forked off since this was last asked; `execute` saves them."""
-        if not self._born:
-            return []
+    def unsaved_children(self) -> list[Any]:
+        """The children that were forked off and not handed out yet, and theirs."""
         born: list[Any] = []
         todo: list[Aggregate] = [self]
         while todo:  # a child may have been forked, too
             parent = todo.pop()
-            children, parent._born = parent._born, []
-            born += children
-            todo += children
+            born += parent._born
+            todo += parent._born
         return born
+
+    def take_born(self) -> list[Any]:
+        """The children that were forked off since this was last asked; `execute` saves them."""
+        born = self.unsaved_children()
+        for one in (self, *born) if born else ():
+            one._born = []
+        return born
+
+    def unsaved_parent(self) -> Any:
+        """The session that this one was forked off, while it holds the fork's receipt unsaved."""
+        parent = self._child_of
+        if parent is None or not any(
+            event.head.kind == "forked" and self.id in event.head.targets
+            for event in parent.pending_events
+        ):
+            return None
+        return parent
 
     def spend(self) -> None:
         """Declare the instance unusable: its save failed, its state is ahead of the tape."""
@@ -164,6 +196,8 @@ class Aggregate:
     def forget_recent(self) -> None:
         """Let go of the bodies of saved events; they are read from the store from now on."""
         self._handed = None
+        self._handed_on = False
+        self._child_of = None
         self._recent = {event.position: event for event in self._pending} if self._pending else {}
 
     def apply(self, event: Event) -> None:
@@ -213,6 +247,7 @@ class Aggregate:
     def _check_usable(self) -> None:
         if self._spent:
             raise SpentInstance(self.id)
+        self._handed_on = False
         if self._parked:
             raise SpentInstance(self.id, "the command that it was lent to has ended")
         if self._basis_error is not None:
@@ -339,6 +374,7 @@ class Aggregate:
 
     def _body(self, make: type[BodyBase], meta: Meta, **values: Any) -> Any:
         if meta:
+            check_meta(meta)
             if str(meta.get("key", "")).startswith(FORK_KEY):
                 raise InvalidValue(f"keys that begin with {FORK_KEY!r} name forks")
             for name in BODY_META:
@@ -420,6 +456,13 @@ class Aggregate:
             self._append(draft.event, draft.head, draft.body)
         self._worthy = True
         return Outcome(self.id, self.state.position, self.state.leaf)
+
+
+def check_meta(meta: Meta) -> None:
+    """Raise `TypeError`, as Python does, for an argument that no command takes."""
+    unknown = meta.keys() - Meta.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"there is no argument {', '.join(sorted(map(repr, unknown)))}")
 
 
 def place_said(under: LeafRef) -> Any:

@@ -6,35 +6,29 @@ shape: an absent field takes its default, a field that we do not know goes to `e
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAny, ValidationError
-
-from .content import Block, Content, content_json, parse_content
+from .content import Content, content_json, parse_content
 from .errors import InvalidValue
 from .jsonvalues import Json, JsonObject, MaybeText, Text
+from .records import Check, Record, made_by, once_a_class, what_does_not_fit
 
 Source = Literal["live", "backfill", "import", "repair", "merge"]
 
-_Content = Annotated[Content, PlainValidator(parse_content)]
+_Content = Annotated[Content, Check(parse_content)]
 
 
-@cache
+@once_a_class
 def _defaults(cls: type[BodyBase]) -> dict[str, tuple[int, Any]]:
     """Place and default of each field."""
     return {
-        name: (place, field.get_default(call_default_factory=True))
+        name: (place, field.default())
         for place, (name, field) in enumerate(cls.model_fields.items())
     }
 
 
-class BodyBase(BaseModel):
+class BodyBase(Record):
     """What every event may carry: where it comes from, who acted, what it belongs to."""
-
-    # The validators are built when one is first needed: reading needs none, and building them
-    # all would be a third of the start-up of a command.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     source: Source | None = None
     actor: MaybeText = None
@@ -42,17 +36,15 @@ class BodyBase(BaseModel):
     causation_id: MaybeText = None
     trace_id: MaybeText = None
     span_id: MaybeText = None
-    extra: JsonObject = Field(default_factory=dict)
+    extra: JsonObject = made_by(default_factory=dict)
 
     @classmethod
     def build(cls, **values: Any) -> Self:
         """A body from a caller's values. Raises `InvalidValue` that names the field."""
         try:
             return cls(**values)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise InvalidValue(f"{where}: {first['msg']}") from None
+        except ValueError as error:
+            raise InvalidValue(what_does_not_fit(error)) from None
 
     def to_json(self) -> dict[str, Any]:
         """The stored shape: the fields that differ from their defaults, or have none, in order."""
@@ -92,7 +84,7 @@ class MessageBody(BodyBase):
     `exclude_from_context`). `display` is false for a message that only the model sees.
     """
 
-    content: Annotated[tuple[SerializeAsAny[Block], ...], PlainValidator(parse_content)] = ()
+    content: _Content = ()
     model: MaybeText = None
     provider: MaybeText = None
     usage: Json = None

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .heads import FINAL_RANK, PENDING_RANK
+from .heads import FINAL_RANK, FINAL_STATUSES, PENDING_RANK
 from .kernel import State
 from .nodes import MessageNode, MessageState, Version
 
@@ -35,15 +35,30 @@ NEVER_CALLED: Final = "never_called"
 DUPLICATE: Final = "duplicate"
 
 
-@dataclass(slots=True)
 class PairRow:
-    """One message on the path, as the pairing sees it."""
+    """One message on the path, as the pairing sees it.
 
-    node: MessageNode
-    state: MessageState
-    winner: Version | None
-    live: tuple[str, ...] = ()
-    dead: tuple[str, ...] = ()
+    `winner` is the version that shows, `live` its calls, `dead` those that it has no more.
+    """
+
+    __slots__ = ("_state", "dead", "live", "node", "winner")
+
+    def __init__(
+        self, node: MessageNode, state: MessageState | None, winner: Version | None
+    ) -> None:
+        self.node = node
+        self._state = state
+        self.winner = winner
+        self.live: tuple[str, ...] = ()
+        self.dead: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> MessageState:
+        """What the message's versions amount to; made when it is asked for, where its node alone
+        says it."""
+        if self._state is None:
+            self._state = MessageState.of(self.node)
+        return self._state
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,18 @@ def shown_calls(
 
 def pair_row(state: State, node: MessageNode, include_pending: bool) -> PairRow:
     """What one message on the path brings to the pairing."""
-    message = state.message(node.message_id) or MessageState.of(node)
+    message = state.messages.get(node.message_id)
+    if message is None and node.status in FINAL_STATUSES:
+        # Nearly every message: one final version, which its node holds.
+        plain = PairRow(node, None, node)
+        if node.role == "assistant":
+            plain.live = node.call_ids
+            if state.fact_chains.get(node.message_id) is not None or _repeats(node.call_ids):
+                plain.live = shown_calls(
+                    state, node.message_id, node, node.call_ids, include_pending
+                )
+        return plain
+    message = message or MessageState.of(node)
     winner = message.winner(include_pending)
     row = PairRow(node, message, winner)
     if winner is not None and winner.role == "assistant":
@@ -99,6 +125,10 @@ def pair_row(state: State, node: MessageNode, include_pending: bool) -> PairRow:
     live = set(row.live)
     row.dead = tuple(call_id for call_id in dict.fromkeys(known) if call_id not in live)
     return row
+
+
+def _repeats(call_ids: tuple[str, ...]) -> bool:
+    return len(call_ids) > 1 and len(set(call_ids)) < len(call_ids)
 
 
 class Unused:

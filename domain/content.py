@@ -7,31 +7,24 @@ foreign block carries beside the known fields stands in `extra` and is kept exac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any, ClassVar
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InvalidValue
 from .jsonvalues import Json, JsonObject, MaybeText, Text, check_json
+from .records import Record, made_by, once_a_class, what_does_not_fit
 
 
-@cache
+@once_a_class
 def _defaults(cls: type[Block]) -> tuple[tuple[str, Any], ...]:
-    return tuple(
-        (name, field.get_default(call_default_factory=True))
-        for name, field in cls.model_fields.items()
-    )
+    return tuple((name, field.default()) for name, field in cls.model_fields.items())
 
 
-class Block(BaseModel):
+class Block(Record):
     """Base of the blocks."""
 
-    # Built when first needed, as in bodies.py.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     TYPE: ClassVar[str] = ""
 
-    extra: JsonObject = Field(default_factory=dict)
+    extra: JsonObject = made_by(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The block's stored shape."""
@@ -120,10 +113,8 @@ def parse_block(value: Block | Mapping[str, Any] | str) -> Block:
         return OtherBlock(value=check_json(value, "content block"))
     try:
         return cls(**{k: v for k, v in value.items() if k != "type"})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidValue(f"{cls.TYPE} block: {where}: {first['msg']}") from None
+    except ValueError as error:
+        raise InvalidValue(f"{cls.TYPE} block: {what_does_not_fit(error)}") from None
     except TypeError as error:
         raise InvalidValue(f"{cls.TYPE} block: {error}") from None
 

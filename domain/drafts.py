@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 from typing import Any
 
 from .bodies import BodyBase
@@ -10,13 +10,46 @@ from .events import Event
 from .heads import Head
 
 
-@dataclass(slots=True)
 class Draft:
-    """The class of an event to be, with head and body."""
+    """The class of an event to be, with head and body.
 
-    event: type[Event]
-    head: Head
-    body: BodyBase
+    `texts` in place of these: the texts of head and body as they are stored, byte for byte. An
+    importer makes them where the values came out of a decoder a moment ago, and nothing needs to
+    be checked again; head and body are read from them if somebody asks.
+    """
+
+    __slots__ = ("_body", "_head", "event", "texts")
+
+    def __init__(
+        self,
+        event: type[Event],
+        head: Head | None = None,
+        body: BodyBase | None = None,
+        texts: tuple[bytes, bytes] | None = None,
+    ) -> None:
+        self.event = event
+        self.texts = texts
+        self._head = head
+        self._body = body
+
+    @property
+    def head(self) -> Head:
+        """The head."""
+        if self._head is None:
+            values = {} if self.texts is None else json.loads(self.texts[0])
+            for name, value in values.items():
+                if isinstance(value, list):
+                    values[name] = tuple(value)
+            self._head = Head(**{"kind": self.event.KIND, **values})
+        return self._head
+
+    @property
+    def body(self) -> Any:
+        """The body."""
+        if self._body is None:
+            values = {} if self.texts is None else json.loads(self.texts[1])
+            self._body = self.event.BODY.build(**values)
+        return self._body
 
     @classmethod
     def of(cls, event: type[Event], body: BodyBase | None = None, **head: Any) -> Draft:

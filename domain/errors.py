@@ -77,12 +77,13 @@ class DuplicateId(TapefoldError):
 class PositionOutOfRange(TapefoldError, LookupError):
     """A position below 1 or past the end of the tape is asked for."""
 
-    def __init__(self, session_id: str, position: int, last: int) -> None:
+    def __init__(self, session_id: str, position: int, last: int, hint: str = "") -> None:
         self.session_id = session_id
         self.position = position
         self.last = last
         super().__init__(
             f"session {session_id!r} has positions 1 to {last}; there is no position {position}"
+            + (f"; {hint}" if hint else "")
         )
 
 
@@ -119,6 +120,12 @@ class ConcurrencyConflict(TapefoldError):
         self.session_id = session_id
         self.expected = expected
         self.actual = actual
+        if expected == 0 and actual:
+            super().__init__(
+                f"session {session_id!r} already exists (it is at position {actual}); load it, "
+                "or start another id"
+            )
+            return
         found = "has moved on" if actual is None else f"is at position {actual}"
         wanted = "" if expected is None else f", not at {expected} as expected"
         super().__init__(

@@ -1,8 +1,8 @@
 """The events of a session. Their names and fields are storage.
 
 An event is (session_id, position, head, body). The head is what the fold needs; the body is
-everything else, a frozen pydantic model of its own for each kind. Every kind has an explicit
-topic, `tapefold.<Name>`, so that moving code never changes what is stored.
+everything else, a frozen record of its own for each kind. Every kind has an explicit topic,
+`tapefold.<Name>`, so that moving code never changes what is stored.
 """
 
 from __future__ import annotations

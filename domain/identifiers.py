@@ -53,8 +53,14 @@ def uuid7() -> str:
 
 
 def new_entry_id() -> str:
-    """Twelve random hex digits. Uniqueness is checked by the command that takes it."""
-    return f"{secrets.randbits(48):012x}"
+    """Twelve random hex digits, a letter among them: digits alone would be read as a position.
+
+    Uniqueness is checked by the command that takes it.
+    """
+    made = f"{secrets.randbits(48):012x}"
+    while made.isdigit():  # one in 280
+        made = f"{secrets.randbits(48):012x}"
+    return made
 
 
 def now() -> str:

@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Annotated, Any
 
-from pydantic import PlainValidator
-
 from .errors import InvalidValue
+from .records import Check
 
 JsonValue = Any
 """A value that `check_json` accepts."""
@@ -137,8 +136,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 # pydantic's own str refuses lone surrogates, its own dict copies without checking.
-Text = Annotated[str, PlainValidator(_text)]
+Text = Annotated[str, Check(_text)]
 # One validator, not a union of two: that would cost a third of the making of a message.
-MaybeText = Annotated[str | None, PlainValidator(_text_or_none)]
-Json = Annotated[Any, PlainValidator(check_json)]
-JsonObject = Annotated[dict[str, Any], PlainValidator(_object)]
+MaybeText = Annotated[str | None, Check(_text_or_none)]
+Json = Annotated[Any, Check(check_json)]
+JsonObject = Annotated[dict[str, Any], Check(_object)]

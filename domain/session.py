@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self, Unpack
 
-from .aggregate import BODY_META, Meta
+from .aggregate import BODY_META, Meta, check_meta
 from .bodies import StartBody, title_line
 from .context import Context, build_context
 from .decisions.anchors import AnchorDecisions
@@ -17,6 +17,7 @@ from .decisions.calls import CallDecisions
 from .decisions.forks import ForkDecisions
 from .decisions.marks import MarkDecisions
 from .decisions.messages import MessageDecisions
+from .decisions.repair import RepairDecisions
 from .decisions.retraction import RetractionDecisions
 from .decisions.tree import TreeDecisions
 from .digests import mark_digest
@@ -30,11 +31,12 @@ from .view import Tapes, View, build_view
 
 
 class Session(
+    RepairDecisions,
     MessageDecisions,
     RetractionDecisions,
     CallDecisions,
-    TreeDecisions,
     AnchorDecisions,
+    TreeDecisions,
     MarkDecisions,
     ForkDecisions,
 ):
@@ -56,6 +58,7 @@ class Session(
         """A new session. Nothing is written before its first final message, anchor, fork or
         import; what is set before is held back and written with it. `persist` writes at once.
         """
+        check_meta(meta)
         chosen = defaults or Defaults()
         title = title_line(title)
         if session_id is None:

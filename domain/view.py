@@ -176,7 +176,8 @@ class Bodies:
         return self._events[seq]
 
 
-_WITH_BODY = ANCHORS | {BRANCH_SUMMARY, CONTEXT_EDIT, MODEL, THINKING}
+WITH_BODY = ANCHORS | {BRANCH_SUMMARY, CONTEXT_EDIT, MODEL, THINKING}
+"""Kinds of nodes whose event stands in the view."""
 
 
 def build_view(
@@ -197,7 +198,7 @@ def build_view(
             i,
             node,
             messages.get(node.entry_id),
-            bodies[node.seq] if node.kind in _WITH_BODY else None,
+            bodies[node.seq] if node.kind in WITH_BODY else None,
         )
         for i, node in enumerate(nodes)
     )
@@ -241,13 +242,20 @@ def _needed(
         if result.kind == FACT_RESULT:
             yield result.seq
     for node in nodes:
-        if node.kind in _WITH_BODY:
+        if node.kind in WITH_BODY:
             yield node.seq
     for label in state.labels.values():
         if not label.cleared:
             yield label.seq
     if state.name is not None and not state.name.cleared:
         yield state.name.seq
+
+
+def build_messages(
+    state: State, bodies: Bodies, pairing: Pairing, rows: Sequence[PairRow]
+) -> dict[str, Message]:
+    """Some messages of a view alone, by entry id. `rows`: they, and their results' messages."""
+    return _Builder(state, bodies, pairing, rows).messages()
 
 
 class _Builder:

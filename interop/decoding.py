@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
 from .line import BAD_UTF8, CONTROL, DUPLICATE_KEYS, Note
-from .scan import depth_of, shallow
-
-MAX_DEPTH: Final = 196
-"""Deeper records are kept as text. Four levels less than the 200 that a body may have, since
-parts of a record are stored some levels below where they were. Unit: levels."""
+from .scan import MAX_DEPTH, depth_of, shallow
 
 Found = tuple[Any, list[Note], bool]
 """A value, what was put right, and whether the value says all of the bytes."""

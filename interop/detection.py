@@ -14,6 +14,7 @@ from .errors import NotASessionFile, UnsupportedFile
 from .line import Line, encoding_of
 from .lines import LineReader
 from .pi import PI, VERSION, is_header
+from .pi_eras import pi_format
 from .placing import usable_id
 from .records import RecordFormat
 from .report import ImportReport
@@ -53,7 +54,8 @@ def identify(source: Source, report: ImportReport) -> Identity:
             report, "unsupported_encoding", f"the file is {encoding}; convert it to UTF-8"
         )
     if not sample.strip() and source.size <= SAMPLE:
-        raise NotASessionFile(report, "not_a_session_file", "the file is empty")
+        blank = "there is nothing in the file but blank lines"
+        raise NotASessionFile(report, "empty_file", blank if sample else "the file is empty")
     records = _records(source)
     first = next(records, None)
     if first is not None and is_header(first.value):
@@ -102,13 +104,6 @@ def _inferred(
     line = first
     while line is not None:
         form = form_of(line.value)
-        if form is PI and "id" not in line.value:
-            raise UnsupportedFile(
-                report,
-                "unsupported_version",
-                "its entries have no ids, as in Pi's version 1, which cannot be read yet; open "
-                "it once with a newer Pi, which converts it",
-            )
         if form is not None:
             return form, line
         line = next(records, None)
@@ -120,42 +115,43 @@ def _with_header(
 ) -> Identity:
     header = line.value
     report.format = PI.NAME
-    version = header.get("version")
-    number = _version_number(version)
-    if number is None or number < VERSION:
-        said = "no version, which means 1" if version is None else f"version {version!r:.40}"
-        raise UnsupportedFile(
-            report,
-            "unsupported_version",
-            f"its header says {said}; version {VERSION} is read, older ones not yet; open it "
-            "once with a newer Pi, which converts it",
-            line.number,
-        )
-    problems = []
-    if type(version) is not int or version != VERSION:
-        problems.append(("header_version", f"{version!r:.40} is read as {VERSION}"))
     session_id = header.get("id")
+    problems = []
     try:
         check_id(session_id, "session id")
     except InvalidValue:
         session_id = _inferred_id(PI, source, records)
         problems.append(("session_id_unusable", f"the session is {session_id}"))
+    version = header.get("version")
+    number = _version_number(version)
+    if version is not None and (type(version) is not int or version not in (1, 2, VERSION)):
+        problems.insert(0, ("header_version", f"{version!r:.40} is read as {number}"))
+    if number < VERSION:
+        problems.append(_older(number))
     directory = header.get("cwd")
     return Identity(
-        PI,
+        pi_format(number, str(session_id)),
         str(session_id),
         line,
-        version,
+        number if version is None else version,
         directory if isinstance(directory, str) else None,
         header.get("timestamp"),
         problems,
     )
 
 
-def _version_number(version: Any) -> float | None:
+def _older(version: int) -> tuple[str, str]:
+    return "older_version", f"version {version} is read as version {VERSION}"
+
+
+def _version_number(version: Any) -> int:
+    """The version whose rules a header asks for. One that says nothing sensible is the first,
+    which reads records of every version: what they lack is made, what they have is kept."""
     if isinstance(version, str) and re.fullmatch(r"[0-9]{1,9}", version):
-        return int(version)
-    return version if is_number(version) else None
+        version = int(version)
+    if not is_number(version):
+        return 1
+    return VERSION if version >= VERSION else max(1, int(version))
 
 
 def _without_header(
@@ -166,9 +162,15 @@ def _without_header(
     session_id = _inferred_id(form, source, _records(source))
     identity = Identity(form, session_id, timestamp=line.value.get("timestamp"))
     if form is PI:
-        identity.version = VERSION
+        # Ids came with version 2. Its reader reads version 3 too, and one role more.
+        has_ids = "id" in line.value
+        identity.version = VERSION if has_ids else 1
+        identity.form = pi_format(2 if has_ids else 1, session_id)
         identity.problems.append(
-            ("header_missing", f"read as Pi version {VERSION}; the session is {session_id}")
+            (
+                "header_missing",
+                f"read as Pi version {identity.version}; the session is {session_id}",
+            )
         )
     elif line.value.get("type") == "session_info":
         # Only the first record counts: what comes later may not be there yet.

@@ -34,3 +34,7 @@ class SourceChanged(ImportRefused):
 
 class SessionTaken(ImportRefused):
     """The session exists, and was not imported from such a file."""
+
+
+class SourceReplaced(ImportRefused):
+    """A file that is followed was cut or replaced by something else; what was imported stays."""

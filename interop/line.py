@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from .jsontext import Plain
 
 # Problems: why a line has no value.
 BLANK: Final = "blank_line"
@@ -36,6 +38,7 @@ class Line:
         notes: what was put right.
         raw: the bytes as they stand, where the value does not say all of them: it was not
             taken over whole, had undecodable bytes or doubled keys, or there is no value.
+        plain: what the value's texts are made with, where the fast codec has read it.
     """
 
     number: int
@@ -45,6 +48,7 @@ class Line:
     problem: str | None = None
     notes: tuple[Note, ...] = ()
     raw: bytes | None = None
+    plain: Plain | None = field(default=None, compare=False, repr=False)
 
     @property
     def has_value(self) -> bool:

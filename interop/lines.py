@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
 from .decoding import Decoder
+from .jsontext import PlainReader
 from .line import BLANK, BOM, CONTROL, CRLF, GLUED, NULS, RAW_NEWLINE, TORN, UNREADABLE, Line, Note
 from .scan import Balance
 from .splitting import Piece, split_line
@@ -56,11 +57,17 @@ class LineReader:
         self._looks = FREE_LOOKS
         self._crlf_seen = False
         self._decoder = Decoder()
+        self._read_plain = PlainReader().read
         self.end = 0
 
     def __iter__(self) -> Iterator[Line]:
         while (physical := self._next()) is not None:
-            yield from self._read(*physical)
+            number, start, raw = physical
+            plain = self._read_plain(raw)
+            if plain is not None and (self._crlf_seen or not raw.endswith(b"\r\n")):
+                yield Line(number, start, start + len(raw), plain.value, None, (), None, plain)
+            else:
+                yield from self._read(number, start, raw)
 
     def _next(self) -> tuple[int, int, bytes] | None:
         if self._ahead:

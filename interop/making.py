@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from tapefold.domain.records import Record, once_a_class
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=Record)
 
 
-@cache
+@once_a_class
 def _template(cls: type[Model]) -> Model:
     required = {name: None for name, field in cls.model_fields.items() if field.is_required()}
     return cls.model_construct(**required)

@@ -51,7 +51,8 @@ class Kind:
 class Outline:
     """What has to be known of a record before it can be placed.
 
-    `kind` is None for a record that becomes foreign; `problem` says why.
+    `kind` is None for a record that becomes foreign; `problem` says why. `older`: how the record
+    of the file differs from this one, which was made of it.
     """
 
     record: Any
@@ -62,6 +63,7 @@ class Outline:
     parent: Any = None
     taken: Taken | None = None
     problem: str | None = None
+    older: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)

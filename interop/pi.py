@@ -51,6 +51,7 @@ class PiFormat(RecordFormat):
     NAME = "pi"
     PARENT = "parentId"
     NULL_PARENT = True
+    HAS_PLAIN = True
     KINDS: ClassVar[Mapping[str, Kind]] = {
         "message": Kind(MessageFinalized, ROW),
         "custom_message": Kind(MessageFinalized, ROW),

@@ -100,7 +100,7 @@ def _message_rows(event: Event, item: Item) -> list[Row]:
     message = None if tau is None else tau_row(tau, milliseconds(event))
     if message is None:
         message = message_of(event, with_fact_calls(item.message))
-    rows = [_converted(message)]
+    rows = [converted(message)]
     for call in fact_results(item.message):
         assert call.result is not None
         rows.append(
@@ -116,7 +116,7 @@ def _message_rows(event: Event, item: Item) -> list[Row]:
     return rows
 
 
-def _converted(message: Row) -> Row:
+def converted(message: Row) -> Row:
     """A message of another origin, with the fields that Pi always writes."""
     if message.get("role") != "assistant":
         return message

@@ -7,7 +7,7 @@ not been read yet makes it necessary to look at the whole file first (`survey.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from hashlib import sha256
 from typing import Any, Final
 
@@ -75,30 +75,33 @@ class Ids:
         if usable_id(own_id):
             entry_id = str(own_id)
             if entry_id in self.first:
-                entry_id = self._free(f"{entry_id}~{line}")
+                entry_id = _free(f"{entry_id}~{line}", self.first)
                 report("duplicate_id", f"{own_id} is now {entry_id}")
         else:
             missing = own_id is None
-            entry_id = self._derived(line)
+            entry_id = derived_id(self._session_id, line, self.first)
             report("id_missing" if missing else "id_unusable", f"the record is now {entry_id}")
             if not missing and _hashable(own_id):
                 self._odd.setdefault(_key(own_id), entry_id)
         self.first[entry_id] = int(digest, 16)
         return entry_id
 
-    def _derived(self, line: int) -> str:
-        made = sha256(f"{self._session_id}:{line}".encode("utf-8", "surrogatepass")).hexdigest()
-        length = 8
-        while made[:length] in self.first and length < len(made):
-            length += 8
-        return self._free(made[:length])
 
-    def _free(self, wanted: str) -> str:
-        """`wanted`, or, where that is taken (records glued on one line), with a number."""
-        entry_id, number = wanted, len(self.first)
-        while entry_id in self.first:
-            entry_id, number = f"{wanted}~{number}", number + 1
-        return entry_id
+def derived_id(session_id: str, line: int, taken: Collection[str]) -> str:
+    """The id of a record that has none: the same at each reading, and none that is taken."""
+    made = sha256(f"{session_id}:{line}".encode("utf-8", "surrogatepass")).hexdigest()
+    length = 8
+    while made[:length] in taken and length < len(made):
+        length += 8
+    return _free(made[:length], taken)
+
+
+def _free(wanted: str, taken: Collection[str]) -> str:
+    """`wanted`, or, where that is taken (records glued on one line), with a number."""
+    entry_id, number = wanted, len(taken)
+    while entry_id in taken:
+        entry_id, number = f"{wanted}~{number}", number + 1
+    return entry_id
 
 
 def _hashable(token: Any) -> bool:
@@ -140,8 +143,9 @@ class Placer:
         self._calls: dict[str, tuple[str, ...]] = {}
         """Assistant message to its calls."""
         self.placed: list[str | None] = []
-        """The parents of the rows that stand on the tape already."""
+        """The parents of the rows so far: on the tape already, or about to be."""
         self._row = 0
+        self._last = ""
 
     # -- what is on the tape already -------------------------------------------------------
 
@@ -198,7 +202,44 @@ class Placer:
             calls,
             place.owner,
         )
+        self.placed.append(place.parent_id)
         self._row += 1
+
+    @property
+    def known_ids(self) -> Collection[str]:
+        """The entry ids so far. It goes on to change."""
+        return self._ids.first
+
+    def put(
+        self,
+        entry_id: str,
+        parent_id: str | None,
+        time: Timestamp,
+        digest: str,
+        role: str,
+        calls: tuple[str, ...],
+    ) -> tuple[str | None, bool]:
+        """Take note of a message about which there is nothing to decide or to report: its id is
+        new and usable, its parent known. Its owner, and whether it takes the leaf.
+        """
+        if parent_id == self._last:
+            parent_id = self._last  # one string in memory, not two
+        owner = None
+        if role == "tool_result":
+            owner = self._owner(parent_id, calls)
+            if owner is not None:
+                self._turn[entry_id] = owner
+        elif role == "assistant" and calls:
+            self._turn[entry_id] = entry_id
+            self._calls[entry_id] = calls
+        self._ids.first[entry_id] = int(digest, 16)
+        self._time = time
+        if not self._frozen:
+            self._leaf = entry_id
+        self.placed.append(parent_id)
+        self._row += 1
+        self._last = entry_id
+        return owner, not self._frozen
 
     def known(self, token: Any) -> str | None:
         """The entry that a reference means, among the records so far."""
@@ -206,7 +247,11 @@ class Placer:
 
     def survey(self) -> Survey:
         """The survey of the whole file."""
-        if self._survey is None:
+        return self._survey_of(self._row)
+
+    def _survey_of(self, rows: int) -> Survey:
+        """A survey with at least so many rows: a file that is followed outgrows the first one."""
+        if self._survey is None or len(self._survey.ids) < rows:
             self._survey = self._make_survey()
         return self._survey
 
@@ -231,7 +276,7 @@ class Placer:
             report("self_parent", f"{token}")
             return
         # Not read yet, or nowhere: only the whole file can tell.
-        survey = self.survey()
+        survey = self._survey_of(self._row + 1)
         place.parent_id = survey.parents[self._row]
         if self._row in survey.unknown:
             place.unknown_parent = True

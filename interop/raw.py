@@ -11,6 +11,7 @@ from ..domain.drafts import Draft
 from ..domain.events import ForeignRecorded
 from ..domain.heads import Head
 from ..domain.jsonvalues import digest
+from .line import Line
 from .making import make
 
 
@@ -18,6 +19,14 @@ def record_digest(value: Any, raw: bytes | None = None) -> str:
     """The digest by which a record is known again: of its value, or, where that is not all,
     of its bytes."""
     return digest(value) if raw is None else digest(raw.hex())
+
+
+def line_digest(line: Line) -> str:
+    """The same for a line that has a value, faster where that is plain."""
+    plain = line.plain
+    if plain is not None and plain.value is line.value:
+        return plain.digest()
+    return record_digest(line.value, line.raw)
 
 
 def raw_text(raw: bytes) -> dict[str, Any]:

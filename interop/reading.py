@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from ..domain.bodies import StartBody
 from ..domain.content import content_json
@@ -17,13 +17,15 @@ from ..domain.events import SessionStarted
 from ..domain.heads import Head
 from .detection import Identity, identify
 from .errors import SourceChanged
+from .late import LateParents, Waiting
 from .line import BLANK, GLUED, TORN, Line
 from .lines import LineReader
 from .making import make
 from .messages import Taken, take
 from .outlines import Outline, Place
 from .placing import Ids, Placer, is_node
-from .raw import raw_text, record_digest, unreadable
+from .plain import PlainWay
+from .raw import line_digest, raw_text, record_digest, unreadable
 from .report import REPAIRS, ImportReport
 from .sources import Source
 from .survey import Survey, survey
@@ -40,7 +42,7 @@ class SessionReading:
     """
 
     def __init__(self, source: Source, path: str) -> None:
-        self.report = ImportReport(path)
+        self.report = ImportReport(path, size=source.size)
         self.identity: Identity = identify(source, self.report)
         self.form = self.identity.form
         self.session_id = self.identity.session_id
@@ -48,6 +50,8 @@ class SessionReading:
         self.consumed = 0
         """How many bytes of the file have been read."""
         self._source = source
+        self._late = LateParents()
+        self._bytes = 0
         self._reasons: set[str] = set()
         self._glued = 0
 
@@ -57,23 +61,35 @@ class SessionReading:
         *,
         frozen: bool = False,
         incarnation: str | None = None,
+        tail: BinaryIO | None = None,
     ) -> Iterator[Draft]:
         """The events that are new; the first begins the tape where `known` is None.
 
         `known`: the heads of the tape, in order; those without a line were not imported.
-        `frozen`: the file does not move the leaf any more. Raises `SourceChanged` before the
-        first event is given.
+        `frozen`: the file does not move the leaf any more. `tail` gives the lines of a file that
+        still grows, in place of the file as it is now. Raises `SourceChanged` before the first
+        event is given.
         """
         self._known = (head for head in known or () if head.line is not None)
         self._ids = Ids(self.identity.session_id)
         self._placer = Placer(self.form, self._ids, self._make_survey, self._first_time(), frozen)
+        self._way = PlainWay(self.form, self._placer)
         self._header = next(self._known, None) if self.identity.header is not None else None
         self._next = next(self._known, None)
         if known is None:
             yield self._started(incarnation)
-        with self._source.open() as file:
-            for line in LineReader(file, self.form.is_record, self._source.size):
-                yield from self._line(line)
+        with self._source.open() if tail is None else tail as file:
+            limit = self._source.size if tail is None else None
+            for line in self.form.lines(LineReader(file, self.form.is_record, limit)):
+                draft = self._plain(line) if self.form.HAS_PLAIN else None
+                if draft is None:
+                    yield from self._line(line)
+                else:
+                    yield draft
+        self.check_end()
+
+    def check_end(self) -> None:
+        """Raise `SourceChanged` if the file ends before all that was imported of it has come."""
         if self._next is not None:
             raise self._changed(self._next.line, "is gone")
 
@@ -87,11 +103,12 @@ class SessionReading:
         report = self.report
         report.read += 1
         self.consumed = line.end
+        self._bytes = line.end - line.start
         self._reasons = set()
         header = self.identity.header
         if line.problem in (BLANK, TORN):
-            report.skipped += 1
-            self._say(line, line.problem or "", f"{line.end - line.start} bytes")
+            report.skip(self._bytes, torn=line.problem == TORN)
+            self._say(line, line.problem or "", f"{self._bytes} bytes")
         elif header is not None and line.start == header.start:
             self._count_header(line)
         elif not line.has_value:
@@ -112,18 +129,19 @@ class SessionReading:
             self._say(line, reason, detail)
 
     def _kept(self) -> None:
-        self.report.kept += 1
-        if self._reasons & REPAIRS:
-            self.report.repaired += 1
+        self.report.keep(self._bytes, repaired=not self._reasons.isdisjoint(REPAIRS))
+
+    def _already(self) -> None:
+        self.report.find(self._bytes)
 
     def _count_header(self, line: Line) -> None:
         if self._header is None:
             self._say_notes(line)
             self._kept()
-        elif self._header.record != record_digest(line.value, line.raw):
+        elif self._header.record != line_digest(line):
             raise self._changed(line.number, "has changed")
         else:
-            self.report.already += 1
+            self._already()
 
     def _unreadable(self, line: Line) -> Iterator[Draft]:
         raw = line.raw or b""
@@ -143,7 +161,10 @@ class SessionReading:
         if head.record != digest:
             raise self._changed(line.number, "has changed")
         self._placer.adopt(head, own_id)
-        self.report.already += 1
+        if line.has_value and isinstance(line.value, dict):
+            parent = line.value.get(self.form.PARENT)
+            self._late.adopt(head, own_id, parent, self._ids.lookup)
+        self._already()
         self._next = next(self._known, None)
         return True
 
@@ -158,11 +179,30 @@ class SessionReading:
 
     # -- records ---------------------------------------------------------------------------
 
+    def _plain(self, line: Line) -> Draft | None:
+        """The event of a new message about which there is nothing to report.
+
+        None for everything else: `_line` deals with it, and nothing has been changed.
+        """
+        plain = line.plain
+        if plain is None or plain.value is not line.value or self._next is not None:
+            return None
+        draft = self._way.draft(plain, line.number)
+        if draft is None:
+            return None
+        if self._late:
+            self._say_late(line, line.value["id"])
+        self.consumed = line.end
+        report = self.report
+        report.read += 1
+        report.keep(line.end - line.start, repaired=False)
+        return draft
+
     def _record(self, line: Line) -> Iterator[Draft]:
-        digest = record_digest(line.value, line.raw)
+        digest = line_digest(line)
         own_id = self.form.own_id(line.value)
         if self._ids.repeats(own_id, digest):
-            self.report.already += 1
+            self._already()
             if self._next is None:
                 self._say(line, "duplicate_line", f"{own_id!s:.200}")
             return
@@ -174,6 +214,10 @@ class SessionReading:
         if line.raw is not None:
             place.why = tuple(code for code, _ in line.notes)
         self._placer.place(outline, place, lambda reason, detail: self._say(line, reason, detail))
+        if self._late:
+            self._say_late(line, own_id)
+        if place.unknown_parent:
+            self._late.wait(outline.parent, Waiting(line.number, place.parent_id))
         if outline.kind is None:
             self.report.foreign += 1
             self._say(line, outline.problem or "", outline.type)
@@ -183,6 +227,12 @@ class SessionReading:
             self._target(outline, place)
         self._kept()
         yield self.form.draft(outline, place)
+
+    def _say_late(self, line: Line, own_id: Any) -> None:
+        for waiting in self._late.come(own_id):
+            under = f"under {waiting.under}" if waiting.under else "a root"
+            parent = f"its parent {own_id!s:.200} has come in line {line.number}"
+            self.report.add(waiting.line, "late_parent", f"{parent}; the record stays {under}")
 
     def _boundary(self, line: Line, outline: Outline, place: Place) -> None:
         record = outline.record
@@ -237,10 +287,10 @@ class SessionReading:
         """Every node of the file, with the id that it gets."""
         header = self.identity.header
         with self._source.open() as file:
-            for line in LineReader(file, self.form.is_record, self._source.size):
+            for line in self.form.lines(LineReader(file, self.form.is_record, self._source.size)):
                 if not line.has_value or (header is not None and line.start == header.start):
                     continue
-                digest = record_digest(line.value, line.raw)
+                digest = line_digest(line)
                 outline = self.form.outline(line.value)
                 if is_node(outline) and not ids.repeats(outline.own_id, digest):
                     entry_id = ids.assign(outline.own_id, line.number, digest, _silent)

@@ -14,6 +14,8 @@ Everything that a record says survives. `extra` of the event's body holds, under
 * `record`: the whole record, where the rest would not give it back exactly;
 * `tail`: true where a compaction's boundary was found by the messages that it carries;
 * `raw` or `raw_base64`: its text, where the record itself was not read whole, with `why`;
+* `older`: how the record differs from one of the newest version, which it was read as
+  (`pi_eras.py`);
 * `unknown_parent`: true where the parent is not in the file. The tool itself takes such an entry
   for a root; we hang it under the entry before it.
 
@@ -23,7 +25,7 @@ Everything that a record says survives. `extra` of the event's body holds, under
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from ..domain.bodies import BodyBase, MessageBody
@@ -31,6 +33,7 @@ from ..domain.digests import mark_digest, message_digest
 from ..domain.drafts import Draft
 from ..domain.events import Event, ForeignRecorded, MessageFinalized
 from ..domain.heads import Head
+from .line import Line
 from .making import make
 from .messages import Taken, give
 from .outlines import LOOSE, MISFIT, NO_OBJECT, QUIET, UNKNOWN_TYPE, Kind, Outline, Place
@@ -47,6 +50,8 @@ class RecordFormat(ABC):
     """Event kind to record type."""
     NULL_PARENT: ClassVar[bool] = False
     """A root names its parent null, rather than none."""
+    HAS_PLAIN: ClassVar[bool] = False
+    """Its plain messages can go the quick way (`plain.py`)."""
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -59,6 +64,10 @@ class RecordFormat(ABC):
             and "timestamp" in value
             and (value["type"] in self.KINDS or self.PARENT in value or value["type"] == "session")
         )
+
+    def lines(self, reader: Iterable[Line]) -> Iterable[Line]:
+        """The lines of a file, in order, each record in the shape that `outline` reads."""
+        return reader
 
     @abstractmethod
     def is_time(self, token: Any) -> bool:

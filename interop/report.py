@@ -31,6 +31,8 @@ REASONS: Final[dict[str, str]] = {
     "second_header": "A session header that is not the first record; it is stored.",
     "header_missing": "There is no readable header; the format was inferred from the records.",
     "header_version": "The header's version is newer than the one that we know, or no number.",
+    "older_version": "The file is of an older version of its format; it is read as the tool's "
+    "newest release reads it.",
     "session_id_unusable": "The header's id cannot be used; the session has another one.",
     # Ids and links.
     "id_missing": "The record has no id; it got one made from the session's id and its line.",
@@ -42,6 +44,8 @@ REASONS: Final[dict[str, str]] = {
     "self_parent": "The record is its own parent; it is a root.",
     "ring": "The parents lead round in a ring; its first record is a root.",
     "unknown_parent": "The parent is not in the file; the record hangs under the entry before it.",
+    "late_parent": "The parent of this record, which an earlier import did not find, has come now; "
+    "the record stays where it was hung then.",
     "boundary_unknown": "No record before it has the id of the first kept entry; only what "
     "follows the compaction is kept.",
     "tail_differs": "The messages that the compaction carries are not the last ones before it; "
@@ -51,12 +55,25 @@ REASONS: Final[dict[str, str]] = {
     "time_unreadable": "The record's time cannot be read; it takes that of the record before.",
     # The whole file.
     "not_a_session_file": "There is no record of a format that we read.",
+    "missing_file": "There is no such file.",
+    "empty_file": "The file is empty, or holds blank lines alone.",
+    "unreadable_file": "The file cannot be opened, or is none.",
     "unsupported_encoding": "The file is not UTF-8.",
-    "unsupported_version": "The file is of a generation that cannot be read yet.",
+    "unsupported_version": "The file is of a generation that no released tool wrote.",
     "changed_line": "A record that was imported before has changed or is gone; nothing was "
     "written.",
     "foreign_session": "The session exists, and was not imported from such a file; nothing was "
     "written.",
+    "changed_tape": "The session is in the store with other events; nothing was written.",
+    "foreign_topic": "An event of the tape is none of a session; nothing was written.",
+    "newer_event": "A newer tapefold wrote an event of the tape; nothing was written.",
+    "damaged_tape": "The tape ends before this line, which is not the next event.",
+    "incomplete_tape": "The file ends before the tape that it names does.",
+    "source_replaced": "The followed file was cut, replaced or taken away; what was imported "
+    "stays.",
+    # Folders.
+    "folder_unreadable": "The folder cannot be looked into.",
+    "seen_before": "A link leads to a folder that was looked into already.",
     "and_more": "There are more problems than are listed.",
 }
 """Every reason code of a report, with what it means."""
@@ -83,6 +100,9 @@ REPAIRS: Final = frozenset(
 )
 """Reasons that count the record as repaired."""
 
+STOPS: Final = frozenset({"damaged_tape", "incomplete_tape"})
+"""Reasons that end the reading: a part of the file, which is there or should be, was not taken."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -104,6 +124,11 @@ class ImportReport:
     `read` counts the records found, a torn tail and blank lines: it is `kept` + `already` +
     `skipped`. `repaired` and `foreign` are part of `kept`. `format` is `tau` or `pi`, None where
     that could not be told; `session_id` is None where nothing was, or could be, written.
+
+    `size` is the file's, in bytes, as it was when the import began; what it grew by while it was
+    followed is added in `to_json`. Each byte is part of one of `bytes_kept`, `bytes_already`,
+    `bytes_torn` and `bytes_blank`, or was not reached: `bytes_unread`, which is 0 unless the file
+    was refused or became shorter meanwhile.
     """
 
     path: str
@@ -115,11 +140,45 @@ class ImportReport:
     repaired: int = 0
     foreign: int = 0
     skipped: int = 0
+    size: int = 0
+    bytes_kept: int = 0
+    bytes_already: int = 0
+    bytes_torn: int = 0
+    bytes_blank: int = 0
     problems: list[Problem] = field(default_factory=list)
     more: int = 0
     """Problems that are counted, but not listed."""
     refused: bool = False
     """Nothing of the file was imported; the last problem says why."""
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes that were accounted for."""
+        return self.bytes_kept + self.bytes_already + self.bytes_torn + self.bytes_blank
+
+    @property
+    def bytes_unread(self) -> int:
+        """What is left of `size`."""
+        return max(0, self.size - self.bytes_read)
+
+    def keep(self, size: int, *, repaired: bool) -> None:
+        """Count a record that is stored; `size` in bytes, its line break with it."""
+        self.kept += 1
+        self.repaired += repaired
+        self.bytes_kept += size
+
+    def find(self, size: int) -> None:
+        """Count a record that is there already."""
+        self.already += 1
+        self.bytes_already += size
+
+    def skip(self, size: int, *, torn: bool) -> None:
+        """Count what is not stored: a torn tail, or else a blank line."""
+        self.skipped += 1
+        if torn:
+            self.bytes_torn += size
+        else:
+            self.bytes_blank += size
 
     def add(self, line: int | None, reason: str, detail: str = "") -> None:
         """Report something. Raises `KeyError` for a reason that is not declared."""
@@ -145,4 +204,12 @@ class ImportReport:
             "foreign": self.foreign,
             "skipped": self.skipped,
             "problems": problems,
+            "size": max(self.size, self.bytes_read),
+            "sizes": {
+                "kept": self.bytes_kept,
+                "already": self.bytes_already,
+                "torn": self.bytes_torn,
+                "blank": self.bytes_blank,
+                "unread": self.bytes_unread,
+            },
         }

@@ -17,11 +17,16 @@ KEPT_RAW: Final = "kept_raw"
 TOO_DEEP: Final = "too_deep"
 BIG_NUMBER: Final = "big_number"
 
+MAX_DEPTH: Final = 196
+"""Deeper records are kept as text. Four levels less than the 200 that a body may have, since
+parts of a record are stored some levels below where they were. Unit: levels."""
+
 SHALLOW_DEPTH: Final = 5
 """How many levels `shallow` takes over: record, message, content, block, and a block's values."""
 
 # Possessive groups: no backtracking, so a string of any length costs no memory.
-_BYTES = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]"]', re.DOTALL)
+# Text and whole strings are passed over inside the match: only brackets cost a step of ours.
+_BYTES = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+([{}\[\]"])', re.DOTALL)
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]"]', re.DOTALL)
 _REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _OPENING = b"{["
@@ -61,10 +66,8 @@ class Balance:
             self.in_string = False
             start = rest.end()
         for found in _BYTES.finditer(data, start):
-            begin, end = found.span()
-            if end - begin > 1:
-                continue  # a whole string
-            char = data[begin]
+            end = found.end()
+            char = data[end - 1]
             if char in _OPENING:
                 self.depth += 1
             elif char == _QUOTE:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, Any, BinaryIO, Final, Protocol
+
+IN_MEMORY: Final = 8 << 20
+"""Of what comes through a pipe more than this goes to a temporary file. Unit: bytes."""
 
 
 class Source(Protocol):
@@ -51,3 +55,57 @@ class BytesSource:
     def open(self) -> BinaryIO:
         """The bytes as a file."""
         return io.BytesIO(self.data)
+
+
+class PipeSource:
+    """What comes through a pipe, such as standard input: read to its end, and kept.
+
+    In memory while it is short, else in an unnamed temporary file.
+    """
+
+    def __init__(self, pipe: BinaryIO, name: str = "standard input") -> None:
+        self.name = name
+        self.size = 0
+        self._kept: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - kept
+        while chunk := pipe.read(1 << 20):
+            self._kept.write(chunk)
+            self.size += len(chunk)
+
+    def open(self) -> BinaryIO:
+        """The bytes, from the beginning."""
+        view: Any = _View(self._kept)
+        return io.BufferedReader(view)
+
+
+class _View(io.RawIOBase):
+    """A reader of a kept file with a place of its own, whose end leaves the file open."""
+
+    def __init__(self, kept: IO[bytes]) -> None:
+        super().__init__()
+        self._kept = kept
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_SET:
+            self._at = offset
+        elif whence == os.SEEK_CUR:
+            self._at += offset
+        else:
+            self._at = self._kept.seek(offset, whence)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        self._kept.seek(self._at)
+        found = self._kept.read(len(buffer))
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)

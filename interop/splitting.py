@@ -18,6 +18,10 @@ from .scan import object_end
 MAX_FAILURES: Final = 12
 """Beginnings tried in vain in one line. Each costs at most one scan of the rest of it."""
 
+MAX_VAIN: Final = 1 << 24
+"""Bytes scanned in vain after which no more beginnings are tried, of a line of megabytes the
+third: what is left of it is kept as it is. Unit: bytes."""
+
 _EMPTY: Final = b" \t\r\n\0"
 _FULL = re.compile(rb"[^ \t\r\n\0]")
 _BEGINNING = re.compile(rb'\{[ \t\r\n]*"')
@@ -48,9 +52,9 @@ def split_line(
     pieces: list[Piece] = []
     begin = start
     at = _skip_empty(raw, start)
-    failures = 0
+    failures = vain = 0
     searching = False
-    while at < len(raw) and failures < MAX_FAILURES:
+    while at < len(raw) and failures < MAX_FAILURES and vain <= MAX_VAIN:
         end, found = _record_at(raw, at, parse)
         if found is not None and (not searching or (is_record is not None and is_record(found[0]))):
             if raw[begin:at].strip(_EMPTY):
@@ -63,7 +67,9 @@ def split_line(
             break
         searching = True
         # An object of the fragment's own is whole: what it holds need not be looked at.
-        failures += found is None
+        if found is None:
+            failures += 1
+            vain += len(raw) - at
         following = _BEGINNING.search(raw, end if found is not None else at + 1)
         if following is None:
             break

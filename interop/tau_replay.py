@@ -91,7 +91,7 @@ def _summary_rows(event: Event) -> list[dict[str, Any]]:
         }
         if "call_id" in kept:
             message.update(toolCallId=kept["call_id"], isError=kept.get("is_error", False))
-        row = _converted(message)
+        row = converted(message)
         if row is not None:
             rows.append(row)
     return rows
@@ -114,7 +114,7 @@ def _message_rows(event: Event, item: Item, edit: Edit | None) -> list[dict[str,
         message = {**message, "content": write_blocks(content)}
     if message.get("timestamp") is None:
         message = {**message, "timestamp": milliseconds(event)}
-    rows = [_converted(message)]
+    rows = [converted(message)]
     for call in fact_results(item.message):
         assert call.result is not None
         result = {
@@ -125,11 +125,11 @@ def _message_rows(event: Event, item: Item, edit: Edit | None) -> list[dict[str,
             "isError": call.result.is_error,
             "timestamp": milliseconds(event),
         }
-        rows.append(_converted(result))
+        rows.append(converted(result))
     return [row for row in rows if row is not None]
 
 
-def _converted(message: dict[str, Any]) -> dict[str, Any] | None:
+def converted(message: dict[str, Any]) -> dict[str, Any] | None:
     """A message of another origin; None for one that Tau has no place for (system messages)."""
     role = message.get("role")
     if role not in ("user", "assistant", "custom", "toolResult", "bashExecution"):

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel
-
 from tapefold.domain.content import BLOCKS, Block, OtherBlock
+from tapefold.domain.records import Record, once_a_class
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=Record)
 
 _Types = frozenset[type] | None
 _ABSENT: _Types = frozenset()
@@ -49,7 +47,7 @@ class _Plan(Generic[Model]):
         )
 
 
-@cache
+@once_a_class
 def _plan(cls: type[Any]) -> _Plan[Any]:
     return _Plan(cls)
 
@@ -75,7 +73,7 @@ def _accepted(annotation: Any) -> _Types:
     return frozenset({int, float}) if annotation is float else frozenset({annotation})
 
 
-def check_body(cls: type[BaseModel], stored: Mapping[str, Any]) -> None:
+def check_body(cls: type[Record], stored: Mapping[str, Any]) -> None:
     """Raise `ShapeFault` if `read_body` would do so."""
     values = _known(_plan(cls), stored)
     _tuples(_plan(cls), values)

@@ -154,7 +154,11 @@ def encode_state(event: Event) -> bytes:
     """
     head = _encode_head(event)
     body = _encode_body(event)
-    version = event.class_version
+    return join_state(event.class_version, head, body)
+
+
+def join_state(version: int, head: bytes, body: bytes) -> bytes:
+    """The stored state that has these parts: a class version, and two texts of JSON."""
     said = b'"v":%d,' % version if version > 1 else b""
     return b'{"n":%d,%s"head":%s%s%s}' % (len(head), said, head, _BETWEEN, body)
 

@@ -163,6 +163,7 @@ class UnreadableEvent(TapefoldError, MapperDeserialisationError):
         self.topic = topic
         self.session_id = session_id
         self.position = position
+        self.problem = problem
         where = "" if session_id is None else f"session {session_id!r}, position {position}: "
         super().__init__(f"{where}stored event {topic!r} cannot be read: {problem}; {self.ADVICE}")
 

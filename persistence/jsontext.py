@@ -30,7 +30,8 @@ _encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encod
 _decoder = json.JSONDecoder()
 
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_LONG_DIGITS = re.compile(f"[0-9]{{{MAX_DIGITS + 1}}}")
+# Only where a run of digits begins: else a text full of long runs is searched once for each digit.
+_LONG_DIGITS = re.compile(f"[0-9](?<![0-9][0-9])[0-9]{{{MAX_DIGITS}}}")
 _LONG_DIGITS_IN_BYTES = re.compile(_LONG_DIGITS.pattern.encode())
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CONTAINERS = (dict, list, tuple)

@@ -15,6 +15,7 @@ from eventsourcing.persistence import Cipher, Compressor, Mapper, StoredEvent, T
 from eventsourcing.utils import TopicError, resolve_topic
 
 from tapefold.domain.bodies import BodyBase
+from tapefold.domain.drafts import Draft
 from tapefold.domain.events import TOPICS, Event, is_ours
 from tapefold.domain.heads import Head
 
@@ -26,11 +27,13 @@ from .codec import (
     encode_state,
     find_head,
     head_of_json,
+    join_state,
     load_object,
     unknown_fields,
     unknown_in_head,
 )
 from .errors import NewerEvent, TextIdNeeded, UnknownTopic, UnreadableEvent, UnstorableEvent
+from .jsontext import JsonFault, dump
 from .upcasting import UPCASTERS, Json, Upcasters, check_upcasters
 
 
@@ -71,12 +74,15 @@ class TapeMapper(Mapper[TAggregateID]):
             state = encode_state(event)
         except CodecFault as fault:
             raise UnstorableEvent(topic, session_id, position, str(fault)) from fault
-        # In the library's order: encrypted bytes cannot be compressed.
-        if self.compressor:
-            state = self.compressor.compress(state)
-        if self.cipher:
-            state = self.cipher.encrypt(state)
-        return StoredEvent(session_id, position, topic, state)
+        return StoredEvent(session_id, position, topic, self.seal(state))
+
+    def stored_draft(self, draft: Draft, session_id: str, position: int) -> StoredEvent:
+        """The row of an event to be. Raises as `to_stored_event` does."""
+        if draft.texts is None:
+            event: Any = draft.at(session_id, position)
+            return self.to_stored_event(event)
+        state = join_state(draft.event.class_version, *draft.texts)
+        return StoredEvent(session_id, position, draft.event.TOPIC, self.seal(state))
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[TAggregateID]:
         """The event of a row. The body is decoded when it is first asked for.
@@ -119,6 +125,29 @@ class TapeMapper(Mapper[TAggregateID]):
         except CodecFault as fault:
             raise UnreadableEvent(topic, session_id, position, str(fault)) from fault
 
+    def parts_of(
+        self, topic: str, state: bytes, session_id: str, position: int
+    ) -> tuple[Head, bytes]:
+        """The head, and the body as JSON text in the present shape: what a read model keeps.
+
+        The body is not parsed unless it is of an older version. Raises as `head_of` does.
+        """
+        cls = TOPICS.get(topic)
+        if cls is None:
+            raise UnknownTopic(topic, session_id, position)
+        try:
+            plain = self._open(state)
+            version, start, end = find_head(plain)
+            if version == cls.class_version:
+                head = decode_head(plain[start:end])
+                if head.kind != cls.KIND:
+                    raise CodecFault(f"its head is of kind {head.kind!r}")
+                return head, body_text(plain, end)
+            head = self._head(cls, plain, session_id, position)
+            return head, dump(self._upcast(cls, plain)[1])
+        except (CodecFault, JsonFault) as fault:
+            raise UnreadableEvent(topic, session_id, position, str(fault)) from fault
+
     def _foreign_event(self, stored: StoredEvent) -> DomainEventProtocol[TAggregateID]:
         if is_ours(stored.topic):
             try:
@@ -129,6 +158,28 @@ class TapeMapper(Mapper[TAggregateID]):
                 id_ = str(stored.originator_id)
                 raise UnknownTopic(stored.topic, id_, stored.originator_version)
         return super().to_domain_event(stored)
+
+    def seal(self, state: bytes) -> bytes:
+        """A plain state as it is stored: compressed and encrypted, where that is set up."""
+        # In the library's order: encrypted bytes cannot be compressed.
+        if self.compressor:
+            state = self.compressor.compress(state)
+        if self.cipher:
+            state = self.cipher.encrypt(state)
+        return state
+
+    def plain(self, stored: StoredEvent) -> bytes:
+        """The plain state of a row, as persistence/codec.py describes it, whatever its version.
+
+        Raises `UnreadableEvent` for what cannot be decrypted or decompressed.
+        """
+        try:
+            return self._open(stored.state)
+        except CodecFault as fault:
+            id_ = str(stored.originator_id)
+            raise UnreadableEvent(
+                stored.topic, id_, stored.originator_version, str(fault)
+            ) from fault
 
     def _open(self, state: bytes) -> bytes:
         """The plain state."""

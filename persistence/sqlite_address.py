@@ -61,7 +61,8 @@ def prepare_file(address: StoreAddress, *, create: bool, create_parents: bool) -
     """See that the file is there and is a file; make it, readable by its owner alone, if asked.
 
     SQLite itself would make it with the rights that the umask gives, and give its `-wal` and
-    `-shm` the same. Folders are made (with 0700) only if `create_parents`.
+    `-shm` the same. Folders are made (with 0700) only if `create_parents`. An empty file is a
+    store yet to be made, as for SQLite.
 
     Raises StoreMissing, StoreUnreadable (no regular file) or StoreNotWritable.
     """
@@ -70,7 +71,8 @@ def prepare_file(address: StoreAddress, *, create: bool, create_parents: bool) -
     # The target of a dangling link would otherwise be made by SQLite, with other rights.
     path = Path(os.path.realpath(address.path))
     try:
-        mode = path.stat().st_mode
+        found = path.stat()
+        mode = found.st_mode
     except (FileNotFoundError, NotADirectoryError):
         if not create or address.is_read_only:
             raise StoreMissing(
@@ -83,6 +85,9 @@ def prepare_file(address: StoreAddress, *, create: bool, create_parents: bool) -
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
         raise StoreUnreadable(address.shown, f"it is {kind}", "give the path of a file")
+    if not found.st_size and not create:
+        # SQLite takes an empty file for an empty database, and would begin to write it.
+        raise StoreMissing(address.shown, "the file is empty", "give another path")
 
 
 def _make_file(address: StoreAddress, path: Path, *, create_parents: bool) -> None:

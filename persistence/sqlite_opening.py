@@ -28,6 +28,7 @@ class StoreOpener:
         self._create = create
         self._create_parents = create_parents
         self._is_prepared = False
+        self._has_log = False
 
     def open(self, *, busy_timeout: float, writes: bool) -> StoreConnection:
         """Return a new connection. `busy_timeout`: seconds that SQLite itself waits for a lock.
@@ -42,8 +43,11 @@ class StoreOpener:
         raw: sqlite3.Connection | None = None
         try:
             raw = connect(address, busy_timeout=busy_timeout)
-            if not (self._is_prepared or address.is_memory or address.is_read_only):
+            # Who only reads changes nothing, the journal mode of a copied store included.
+            changes = (self._create or writes) and not (address.is_memory or address.is_read_only)
+            if changes and not self._has_log:
                 use_write_ahead_log(raw, address, Deadline(busy_timeout))
+                self._has_log = True
             if writes:
                 # From here on it waits for its lock by itself, see StoreConnection.
                 raw.execute("PRAGMA busy_timeout=0")

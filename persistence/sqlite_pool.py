@@ -198,6 +198,25 @@ class StorePool(SQLiteConnectionPool):
         finally:
             self._turn.release()
 
+    def let_go(self) -> None:
+        """Close the connections that nobody uses; the next use opens the file anew.
+
+        A store in memory would end with its connection, and keeps it.
+        """
+        if self.address.is_memory:
+            return
+        with self._put_condition:
+            while self._pool:
+                self._pool.pop().close()
+        if self._turn.is_mine() or not self._turn.acquire(PATIENCE):
+            return
+        try:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+        finally:
+            self._turn.release()
+
     def _check_usable(self) -> None:
         if self._was_torn:
             raise forked(self.address)

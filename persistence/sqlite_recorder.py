@@ -33,6 +33,9 @@ from tapefold.persistence.sqlite_streams import StreamReading, as_text
 from tapefold.persistence.sqlite_transactions import ReadTransaction, WriteTransaction
 from tapefold.persistence.subscription import PollingSubscription
 
+LEAST_RUN = 16
+"""So many events of one session are inserted at once."""
+
 
 class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
     """Records events of many streams in one table, in one global order.
@@ -101,8 +104,20 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
     def log_uuid(self) -> str:
         """The random uuid that this log got when it began; a copy of the file keeps it."""
         if self._log_uuid is None:
-            self._log_uuid = self.schema.log_uuid(self._rows)
+            self._log_uuid = self.read_log_uuid()
         return self._log_uuid
+
+    def read_log_uuid(self) -> str:
+        """The same, asked of the file anew: another log may have been put in its place."""
+        return self.schema.log_uuid(self._rows)
+
+    def reopen(self) -> None:
+        """Let go of the file, so that the one that stands at the path now is opened next.
+
+        For who reads on for days: a store that was moved away or replaced stays open otherwise.
+        """
+        self._log_uuid = None
+        self.datastore.pool.let_go()
 
     # ------------------------------------------------------------------------- appending
 
@@ -116,7 +131,9 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         """
         ids: list[int] = []
         insert = c.sqlite_cursor.execute
-        for event in stored_events:
+        for index, event in enumerate(stored_events):
+            if index == 1 and _is_run(stored_events):
+                return [*ids, *self._insert_run(c.sqlite_cursor, ids[0], stored_events[1:])]
             originator_id, topic = as_text(event.originator_id), event.topic
             follows = isinstance(topic, str) and is_ours(topic)
             try:
@@ -128,6 +145,26 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
                 raise self._refusal(error, event, follows) from error
             ids.append(c.lastrowid)
         return ids
+
+    def _insert_run(
+        self, cursor: sqlite3.Cursor, before: int, events: Sequence[StoredEvent]
+    ) -> range:
+        """Append events that follow one that was just inserted with the id `before`.
+
+        Each one follows the one before it, so that need not be looked up; and ids rise by one,
+        since this transaction is the only one that writes.
+        """
+        connection = cursor.connection
+        already = connection.total_changes
+        try:
+            cursor.executemany(
+                self.insert_events_statement,
+                [(e.originator_id, e.originator_version, e.topic, e.state) for e in events],
+            )
+        except DriverError as error:
+            refused = events[connection.total_changes - already]
+            raise self._refusal(error, refused, follows=True) from error
+        return range(before + 1, before + 1 + len(events))
 
     def _refusal(self, error: BaseException, event: StoredEvent, follows: bool) -> Exception:
         if isinstance(error, sqlite3.Error):
@@ -198,6 +235,36 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         found = self._rows(statement + " ORDER BY id LIMIT ?", params)
         return [Notification(*row) for row in found]
 
+    def log_page(self, after: int, limit: int, upto: int | None = None) -> list[Row]:
+        """Return (id, originator id, version, topic, state) of the rows after an id, in order.
+
+        Whoever's they are; `limit` at most, and none after the id `upto`.
+        """
+        bound = "" if upto is None else " AND id<=?"
+        return self._rows(
+            "SELECT id, originator_id, originator_version, topic, state "
+            f"FROM {self.events_table_name} WHERE id>?{bound} ORDER BY id LIMIT ?",
+            (after, *(() if upto is None else (upto,)), limit),
+        )
+
+    def log_count(self, after: int, upto: int | None = None) -> int:
+        """Return how many rows of the log come after an id, up to another one."""
+        bound = "" if upto is None else " AND id<=?"
+        params = (after,) if upto is None else (after, upto)
+        found = self._rows(
+            f"SELECT COUNT(*) FROM {self.events_table_name} WHERE id>?{bound}", params
+        )
+        return int(found[0][0])
+
+    def log_tape(self, originator_id: str, gt: int, limit: int) -> list[Row]:
+        """Return the same of one stream's rows after a position, in order of position."""
+        return self._rows(
+            "SELECT id, originator_id, originator_version, topic, state "
+            f"FROM {self.events_table_name} WHERE originator_id=? AND originator_version>? "
+            "ORDER BY originator_version LIMIT ?",
+            (originator_id, gt, limit),
+        )
+
     def max_notification_id(self) -> int | None:  # type: ignore[override]  # theirs says int
         """Return the newest id, None if nothing was ever recorded."""
         found: int | None = self._rows(self.select_max_notification_id_statement)[0][0]
@@ -217,6 +284,22 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
             return connection.rows(statement, params)
         finally:
             pool.put_connection(connection)
+
+
+def _is_run(events: Sequence[StoredEvent]) -> bool:
+    """Whether events are many of one session of ours, each at the position after the last."""
+    if len(events) < LEAST_RUN:
+        return False
+    first = events[0]
+    session_id = first.originator_id
+    if not isinstance(session_id, str):
+        return False
+    if any(not isinstance(topic, str) or not is_ours(topic) for topic in {e.topic for e in events}):
+        return False
+    return all(
+        event.originator_version == position and event.originator_id == session_id
+        for position, event in enumerate(events, first.originator_version)
+    )
 
 
 def _ask(cursor: SQLiteCursor) -> Ask:

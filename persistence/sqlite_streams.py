@@ -120,6 +120,36 @@ class StreamReading(ABC):
             start += size
         return found
 
+    def select_topics(
+        self,
+        originator_id: UUID | str,
+        topics: Sequence[str],
+        *,
+        desc: bool = False,
+        limit: int | None = None,
+    ) -> list[EventRow]:
+        """Return (position, topic, state) of a stream's events with one of these topics, in
+        order of position (`desc`: the newest first). No other state is read.
+        """
+        return self._rows(
+            f"SELECT originator_version, topic, state FROM {self.events_table_name} "
+            f"WHERE originator_id=? AND topic IN ({','.join('?' * len(topics))}) "
+            f"ORDER BY originator_version {'DESC' if desc else 'ASC'} LIMIT ?",
+            (as_text(originator_id), *topics, -1 if limit is None else limit),
+        )
+
+    def topic_totals(self, originator_id: UUID | str) -> dict[str, tuple[int, int]]:
+        """Return topic to (number of events, bytes of their states) of a stream.
+
+        No state is read: SQLite knows the length of a value without loading it.
+        """
+        found = self._rows(
+            f"SELECT topic, COUNT(*), SUM(LENGTH(state)) FROM {self.events_table_name} "
+            "WHERE originator_id=? GROUP BY topic",
+            (as_text(originator_id),),
+        )
+        return {topic: (number, size) for topic, number, size in found}
+
     def stream_version(self, originator_id: UUID | str) -> int | None:
         """Return the last position of a stream, or None if there is no such stream."""
         found: int | None = self._rows(

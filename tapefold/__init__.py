@@ -6,10 +6,11 @@ loads neither the event store nor pydantic.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
+
+# Not from `typing`, whose import takes longer than all that the command line does before it can
+# end in good order on Ctrl-C. Type checkers know the name.
+TYPE_CHECKING = False
 
 _PUBLIC = {
     "Sessions": "tapefold.sessions",
@@ -41,15 +42,30 @@ _PUBLIC = {
     "ToolCallBlock": "tapefold.domain.content",
     "OtherBlock": "tapefold.domain.content",
     **dict.fromkeys(("import_file", "import_files"), "tapefold.importing"),
+    "follow_file": "tapefold.following",
+    "write_tape": "tapefold.tape_files",
     "ImportReport": "tapefold.interop.report",
+    **dict.fromkeys(("export_session", "export_lines", "Export"), "tapefold.exporting"),
+    "FileExists": "tapefold.whole_file",
+    "ExportReport": "tapefold.interop.writing.report",
+    **dict.fromkeys(("Repair", "plan_repair"), "tapefold.domain.repair"),
+    "Repaired": "tapefold.domain.decisions.repair",
     **dict.fromkeys(
-        ("ImportRefused", "NotASessionFile", "UnsupportedFile", "SourceChanged", "SessionTaken"),
+        (
+            "ImportRefused",
+            "NotASessionFile",
+            "UnsupportedFile",
+            "SourceChanged",
+            "SourceReplaced",
+            "SessionTaken",
+        ),
         "tapefold.interop.errors",
     ),
     **dict.fromkeys(("CallResult", "Item", "Settings", "Tapes"), "tapefold.domain.view"),
     "Excluded": "tapefold.domain.context",
     "Origin": "tapefold.domain.heads",
-    "build_outline": "tapefold.domain.outline",
+    **dict.fromkeys(("build_outline", "OutlineFork"), "tapefold.domain.outline"),
+    **dict.fromkeys(("compare_views", "Comparison", "Difference"), "tapefold.domain.comparison"),
     **dict.fromkeys(
         (
             "StoreError",
@@ -97,7 +113,12 @@ _PUBLIC = {
 __all__ = ["__version__", *sorted(_PUBLIC)]  # noqa: PLE0604 - they are strings
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .domain.aggregate import Meta as Meta
+    from .domain.comparison import Comparison as Comparison
+    from .domain.comparison import Difference as Difference
+    from .domain.comparison import compare_views as compare_views
     from .domain.content import FileBlock as FileBlock
     from .domain.content import ImageBlock as ImageBlock
     from .domain.content import OtherBlock as OtherBlock
@@ -108,6 +129,7 @@ if TYPE_CHECKING:
     from .domain.context import Excluded as Excluded
     from .domain.context import Row as Row
     from .domain.context import build_context as build_context
+    from .domain.decisions.repair import Repaired as Repaired
     from .domain.errors import BasisMissing as BasisMissing
     from .domain.errors import ConcurrencyConflict as ConcurrencyConflict
     from .domain.errors import DuplicateId as DuplicateId
@@ -134,8 +156,11 @@ if TYPE_CHECKING:
     from .domain.kernel import fold as fold
     from .domain.outcome import Outcome as Outcome
     from .domain.outline import Outline as Outline
+    from .domain.outline import OutlineFork as OutlineFork
     from .domain.outline import build_outline as build_outline
     from .domain.policies import Policy as Policy
+    from .domain.repair import Repair as Repair
+    from .domain.repair import plan_repair as plan_repair
     from .domain.session import Session as Session
     from .domain.tree import LEAF as LEAF
     from .domain.view import Call as Call
@@ -147,14 +172,20 @@ if TYPE_CHECKING:
     from .domain.view import View as View
     from .domain.view import Warning as Warning
     from .domain.view import build_view as build_view
+    from .exporting import Export as Export
+    from .exporting import export_lines as export_lines
+    from .exporting import export_session as export_session
+    from .following import follow_file as follow_file
     from .importing import import_file as import_file
     from .importing import import_files as import_files
     from .interop.errors import ImportRefused as ImportRefused
     from .interop.errors import NotASessionFile as NotASessionFile
     from .interop.errors import SessionTaken as SessionTaken
     from .interop.errors import SourceChanged as SourceChanged
+    from .interop.errors import SourceReplaced as SourceReplaced
     from .interop.errors import UnsupportedFile as UnsupportedFile
     from .interop.report import ImportReport as ImportReport
+    from .interop.writing.report import ExportReport as ExportReport
     from .persistence.errors import NestedWrite as NestedWrite
     from .persistence.errors import NewerEvent as NewerEvent
     from .persistence.errors import OriginatorIdTypeRefused as OriginatorIdTypeRefused
@@ -172,12 +203,16 @@ if TYPE_CHECKING:
     from .sessions import Sessions as Sessions
     from .sessions import load_session as load_session
     from .store import SessionInfo as SessionInfo
+    from .tape_files import write_tape as write_tape
+    from .whole_file import FileExists as FileExists
 
 
 def __getattr__(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'tapefold' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(module), name)
 
 

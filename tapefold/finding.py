@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .activity import describe, newest_first
 from .domain.errors import (
     InvalidValue,
     PositionOutOfRange,
@@ -48,19 +49,21 @@ class AmbiguousReference(TapefoldError, LookupError):
 def find_session(sessions: Sessions, reference: str) -> str:
     """The id of the session that `reference` names.
 
-    The exact id; then `last`, the session with the newest event; then a beginning or an end
-    that one id alone has (forks of a session do not make its own id ambiguous); then a title
-    that one session alone has. Raises `SessionNotFound`, `AmbiguousReference`.
+    The exact id; then `last`, the session with the newest activity (the first that a list
+    shows, see activity.py); then a beginning or an end that one id alone has (forks of a
+    session do not make its own id ambiguous); then a title that one session alone has. Raises
+    `SessionNotFound`, `AmbiguousReference`.
     """
     if not reference or any("\ud800" <= c <= "\udfff" for c in reference):
         raise SessionNotFound(reference, "give an id, the beginning or end of one, or a title")
     if sessions.tapes.first_head(reference) is not None:
         return reference
-    ids = [stream.session_id for stream in sessions.tapes.streams()]
     if reference == LAST:
-        if not ids:
+        newest = newest_first(sessions)
+        if not newest:
             raise SessionNotFound(reference, "the store holds no session yet")
-        return ids[0]
+        return newest[0].session_id
+    ids = [stream.session_id for stream in sessions.tapes.streams()]
     found = [i for i in ids if i.startswith(reference) or i.endswith(reference)]
     if len(found) > 1:
         found = _without_forks(sessions, found)
@@ -95,7 +98,8 @@ def _parent(sessions: Sessions, session_id: str) -> str | None:
 
 def _by_title(sessions: Sessions, title: str) -> list[str]:
     """The sessions with this title; where none is written so, without regard to case."""
-    titles = [(info.session_id, info.title or "") for info in sessions.sessions()]
+    ids = [stream.session_id for stream in sessions.tapes.streams()]
+    titles = [(session_id, describe(sessions, session_id).title or "") for session_id in ids]
     exact = [session_id for session_id, found in titles if found == title]
     folded = title.casefold().strip()
     return exact or [i for i, found in titles if folded and found.casefold().strip() == folded]
@@ -109,17 +113,21 @@ def find_entry(
 ) -> str | None:
     """The id of the node that `reference` names in a session; None for `none`, the root.
 
-    Digits are a position of the session's own tape (with `digits_are_ids` an id), `@id` is
-    always an id, anything else an entry id, a message id, or a beginning that one entry id
-    alone has. Raises `UnknownEntry`, `WrongKind`, `PositionOutOfRange`, `AmbiguousReference`.
+    Digits, or `#` and digits, are a position of the session's own tape; with `digits_are_ids`
+    digits are an id, and `#5` is a position unless an id reads so. `@id` is always an id,
+    anything else an entry id, a message id, or a beginning that one entry id alone has. Raises
+    `UnknownEntry`, `WrongKind`, `PositionOutOfRange`, `AmbiguousReference`.
     """
     if reference == NONE:
         return None
     session_id = state.session_id
-    if not digits_are_ids and reference.isascii() and reference.isdigit():
-        if len(reference) > DIGITS:
-            raise UnknownEntry(session_id, reference)
-        return _entry_at(sessions, state, int(reference))
+    digits = reference.removeprefix("#")
+    if digits.isascii() and digits.isdigit():
+        is_id = digits_are_ids and (digits == reference or _exactly(state, reference) is not None)
+        if not is_id:
+            if len(digits) > DIGITS:
+                raise UnknownEntry(session_id, reference)
+            return _entry_at(sessions, state, int(digits))
     marked = reference.startswith("@")
     for wanted in (reference[1:], reference) if marked else (reference,):
         found = _exactly(state, wanted)
@@ -137,6 +145,13 @@ def find_entry(
     return begun[0]
 
 
+def position_of(reference: str) -> int | None:
+    """The position that `5` or `#5` names; None for any other reference."""
+    digits = reference.removeprefix("#")
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= DIGITS
+    return int(digits) if is_number else None
+
+
 def _exactly(state: State, wanted: str) -> str | None:
     if state.entry(wanted) is not None:
         return wanted
@@ -147,7 +162,10 @@ def _exactly(state: State, wanted: str) -> str | None:
 def _entry_at(sessions: Sessions, state: State, position: int) -> str:
     """The entry that the event at a position makes, or is a version of."""
     if not 1 <= position <= state.position:
-        raise PositionOutOfRange(state.session_id, position, state.position)
+        entry_id = str(position)
+        is_id = _exactly(state, entry_id) is not None
+        hint = f"the entry with that id is written @{entry_id}" if is_id else ""
+        raise PositionOutOfRange(state.session_id, position, state.position, hint)
     event: Any = next(iter(sessions.tapes.events_at(state.session_id, [position])))
     found = _of_head(state, event.head)
     if found is None:

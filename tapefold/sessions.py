@@ -6,20 +6,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from threading import get_ident
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError
 
 from .cache import WarmSessions
+from .domain.aggregate import Meta
 from .domain.context import Context, build_context
 from .domain.drafts import Draft
-from .domain.errors import ConcurrencyConflict, PositionOutOfRange, SessionExists, SessionNotFound
+from .domain.errors import (
+    ConcurrencyConflict,
+    InvalidValue,
+    PositionOutOfRange,
+    SessionExists,
+    SessionNotFound,
+)
 from .domain.events import Event
 from .domain.heads import Head
 from .domain.identifiers import Defaults, check_id, check_position
 from .domain.kernel import State
-from .domain.outline import Outline, build_outline
 from .domain.policies import Policy
 from .domain.session import Session
 from .domain.tree import LEAF, LeafRef
@@ -30,6 +36,9 @@ from .persistence.sqlite_recorder import TapeRecorder
 from .persistence.sqlite_streams import EventRow
 from .settings import database_url, environment
 from .store import SessionInfo, StoreTapes
+
+if TYPE_CHECKING:
+    from .domain.outline import Outline
 
 Answer = TypeVar("Answer")
 
@@ -75,20 +84,44 @@ class Sessions(Application[str]):
 
     # -- writing ---------------------------------------------------------------------------
 
-    def start(self, session_id: str | None = None, **options: Any) -> Session:
-        """A new session, not written before it holds something: see `Session.start`."""
-        session = Session.start(session_id, defaults=self.defaults, tapes=self.tapes, **options)
-        if options.get("persist"):
+    def start(
+        self,
+        session_id: str | None = None,
+        *,
+        title: str | None = None,
+        directory: str | None = None,
+        owner: str | None = None,
+        persist: bool = False,
+        **meta: Unpack[Meta],
+    ) -> Session:
+        """A new session, not written before it holds something: see `Session.start`.
+
+        `persist` writes it at once; raises `ConcurrencyConflict` where the id is taken then.
+        """
+        session = Session.start(
+            session_id,
+            title=title,
+            directory=directory,
+            owner=owner,
+            persist=persist,
+            defaults=self.defaults,
+            tapes=self.tapes,
+            **meta,
+        )
+        if persist:
             self.save(session)
         return session
 
     def save(self, *objs: Any, **kwargs: Any) -> Any:
         """Append the pending events of sessions (and other aggregates), all or nothing.
 
-        Durable when it returns. Raises `ConcurrencyConflict` when a tape has moved on; the
-        sessions are spent then and have to be loaded again.
+        Children that were forked off and not saved yet are saved with their parent; a child
+        without it is refused (`InvalidValue`). Durable when it returns. Raises
+        `ConcurrencyConflict` when a tape has moved on; the sessions are spent then and have to be
+        loaded again.
         """
         sessions = [obj for obj in objs if isinstance(obj, Session)]
+        sessions = _with_families(sessions)
         expected = {s.id: s.pending_events[0].position - 1 for s in sessions if s.pending_events}
         try:
             recordings = super().save(*objs, **kwargs)
@@ -177,19 +210,22 @@ class Sessions(Application[str]):
 
         `expected_position` 0 begins the tape. Raises `ConcurrencyConflict`.
         """
-        if expected_position:
-            outcome = self.execute(
-                session_id,
-                lambda session: session.append_imported(drafts),
-                expected_position=expected_position,
-            )
-            return outcome.position
-        session = Session(
-            check_id(session_id, "session_id"), defaults=self.defaults, tapes=self.tapes
-        )
-        outcome = session.append_imported(drafts)
-        self.save(session)
-        return outcome.position
+        check_id(session_id, "session_id")
+        stored = [
+            self.mapper.stored_draft(draft, session_id, position)
+            for position, draft in enumerate(drafts, expected_position + 1)
+        ]
+        # Nothing is decided, so nothing is folded: a warm session catches up at its next use.
+        with self.recorder.writing() as transaction:
+            actual = transaction.stream_version(session_id) or 0
+            if expected_position and (
+                StoreTapes(transaction, self.mapper).first_head(session_id) is None
+            ):
+                raise SessionNotFound(session_id)
+            if actual != expected_position:
+                raise ConcurrencyConflict(session_id, expected_position, actual)
+            transaction.insert_events(stored)
+        return expected_position + len(stored)
 
     def fork(
         self,
@@ -201,8 +237,9 @@ class Sessions(Application[str]):
         child_id: str | None = None,
         inherit: bool = True,
         title: str | None = None,
+        directory: str | None = None,
         expected_position: int | None = None,
-        **meta: Any,
+        **meta: Unpack[Meta],
     ) -> Session:
         """Fork a child off at a position (left out: the head) and answer it.
 
@@ -219,6 +256,7 @@ class Sessions(Application[str]):
                 at=basis,
                 inherit=inherit,
                 title=title,
+                directory=directory,
                 **meta,
             )
             if child is not None:
@@ -327,6 +365,8 @@ class Sessions(Application[str]):
 
     def tree(self, session_id: str, *, leaf: LeafRef = LEAF, at: int | None = None) -> Outline:
         """Every entry of a session, what it inherits included."""
+        from .domain.outline import build_outline  # late: few programs draw trees
+
         return build_outline(self._state(session_id, at), self.tapes, leaf)
 
     def state(self, session_id: str, *, at: int | None = None) -> State:
@@ -385,6 +425,21 @@ class Sessions(Application[str]):
         session_id, position = state.locate(seq)
         (event,) = self.tapes.events_at(session_id, [position])
         return event.body
+
+
+def _with_families(sessions: list[Session]) -> list[Session]:
+    """The sessions and their unsaved children, each once. Refuses a child without its parent."""
+    family = {id(one): one for one in sessions}
+    for session in sessions:
+        family |= {id(child): child for child in session.unsaved_children()}
+    for session in family.values():
+        parent = session.unsaved_parent()
+        if parent is not None and id(parent) not in family:
+            raise InvalidValue(
+                f"session {session.id!r} is a fork of {parent.id!r}, which holds its receipt "
+                "unsaved; save the parent, and the fork is saved with it"
+            )
+    return list(family.values())
 
 
 def load_session(repository: Any, session_id: str, *, defaults: Defaults | None = None) -> Session:

@@ -126,8 +126,8 @@ class AnchorDecisions(Covering, Aggregate):
         """Hand the conversation on: a summary (required) and a state of the caller's.
 
         `name`: kept when it begins with `handoff/` or `auto_handoff/`, else prefixed. It rules
-        the context as a compaction does; without `first_kept` nothing before it is kept. The
-        boundary is moved back as a compaction's is.
+        the context as a compaction does; without `first_kept` nothing before it is kept but
+        what is unfinished: the boundary is moved back as a compaction's is.
         """
         self._check_usable()
         if not isinstance(summary, str) or not summary.strip():
@@ -222,12 +222,16 @@ class AnchorDecisions(Covering, Aggregate):
         return selection, {row.node.entry_id: row for row in rows}, pairing
 
     def _handed_over(self, first_kept: str | None, leaf: str | None) -> Coverage:
-        """What a hand-off covers. An empty session may be handed on, too."""
+        """What a hand-off covers. An empty session may be handed on, too, and so may one of
+        which all is still open."""
         if first_kept is not None:
             return self._coverage_now(first_kept, leaf)[0]
         nodes = path(self.state, leaf)
         selection, rows, pairing = self._present(nodes)
-        return Coverage(None, _shown_before(selection, len(nodes), rows, pairing), False)
+        kept = {item.index for item in selection.kept}
+        at = self._unsplit(nodes, kept, len(nodes), rows, pairing)
+        boundary = nodes[at].entry_id if at < len(nodes) else None
+        return Coverage(boundary, _shown_before(selection, at, rows, pairing), at < len(nodes))
 
     def _unsplit(
         self,

@@ -31,7 +31,7 @@ class ForkDecisions(Aggregate):
         directory: str | None = None,
         **meta: Unpack[Meta],
     ) -> tuple[Self | None, Outcome]:
-        """Fork a child off: (child, receipt). Save both in one call.
+        """Fork a child off: (child, receipt). The child is saved with its parent.
 
         `leaf`: where the child begins (left out: the leaf there, or above it where that is an
         unfinished draft). `at`: the parent's frozen state at an older position, which `Sessions`
@@ -106,6 +106,7 @@ class ForkDecisions(Aggregate):
             self.tapes,
         )
         child._worthy = True
+        child._child_of = self
         self._born.append(child)
         return child
 

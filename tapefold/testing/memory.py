@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..domain.events import Event
+from ..domain.heads import Head
 
 
 class MemoryTapes:
@@ -33,3 +34,13 @@ class MemoryTapes:
         events = self._tapes.get(session_id, [])
         self.asked += len(positions)
         return [events[p - 1] for p in sorted(positions) if 1 <= p <= len(events)]
+
+    def events(self, session_id: str, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
+        """The events of a tape in order, after position `gt` and up to `lte`."""
+        return iter(self._tapes.get(session_id, [])[gt:lte])
+
+    def heads(
+        self, session_id: str, gt: int = 0, lte: int | None = None
+    ) -> Iterator[tuple[int, Head]]:
+        """(position, head) of a tape in order."""
+        return ((event.position, event.head) for event in self.events(session_id, gt, lte))

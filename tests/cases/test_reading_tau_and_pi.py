@@ -5,7 +5,8 @@ import json
 import pytest
 
 from tapefold.domain.errors import UnknownEntry
-from tapefold.interop.errors import NotASessionFile, UnsupportedFile
+from tapefold.interop.errors import NotASessionFile
+from tapefold.interop.pi_eras import original_of
 
 
 def test_an_empty_file_is_said_to_be_empty_and_stays_empty(tool, tmp_path):
@@ -180,21 +181,41 @@ def test_a_record_that_was_glued_to_such_a_line_is_read_all_the_same(tool):
     assert session.reasons == ["glued_records"]
 
 
-@pytest.mark.parametrize(
-    "version",
-    [pytest.param(None, id="1: no version, no ids"), pytest.param(2, id="2: hookMessage")],
-)
-def test_a_pi_file_of_an_older_version_is_refused_by_its_version_and_not_rewritten(
-    pi, tmp_path, version
-):
-    """T53 T56"""
-    header = {k: v for k, v in pi.header(version=version).items() if v is not None}
-    message = {"role": "hookMessage", "content": "x", "timestamp": 1}
-    raw = pi.text(header, pi.line("a", None, "message", message=message))
-    with pytest.raises(UnsupportedFile, match="version"):
-        pi.read_text(raw)
-    (path,) = tmp_path.glob("*.jsonl")
-    assert path.read_text() == raw
+def test_a_pi_file_without_ids_is_one_line_of_history_with_a_boundary_by_number(pi):
+    """T53"""
+    header = {**pi.header(), "provider": "p", "modelId": "m", "thinkingLevel": "high"}
+    del header["version"]
+    k = pi.compaction("k", "d", "S", firstKeptEntryIndex=3)
+    bare = [{n: v for n, v in line.items() if n not in ("id", "parentId")} for line in (*pi.h4, k)]
+    session = pi.read(header, *bare)
+    assert session.sent() == session.texts("pi") == ["S", "C", "D"]
+    assert session.said() == ["A", "B", "C", "D"]
+    state = session.replay("pi")["state"]
+    assert (state["model"], state["thinking_level"]) == ("mm", "off")  # not the header's
+    assert session.again().kept == 0  # the same ids again
+
+
+def test_a_pi_file_of_an_older_version_is_not_rewritten(pi):
+    """T53"""
+    header = pi.header()
+    del header["version"]
+    line = {n: v for n, v in pi.user("a").items() if n not in ("id", "parentId")}
+    raw = pi.text(header, line)
+    session = pi.read_text(raw)
+    assert session.path.read_text() == raw
+    (started, event) = session.sessions.tape(session.id)
+    assert started.body.extra["pi"]["header"] == header
+    assert original_of(event.head, event.body) == line
+
+
+def test_the_older_role_of_a_message_of_an_extension_is_read_as_the_newer(pi):
+    """T56"""
+    message = {"role": "hookMessage", "customType": "x", "content": "hook", "timestamp": 1}
+    raw = pi.text(pi.header(version=2), pi.line("a", None, "message", message=message))
+    session = pi.read_text(raw)
+    assert session.said() == session.texts("pi") == ["hook"]
+    assert session.replay("pi")["messages"] == [{**message, "role": "custom"}]
+    assert session.path.read_text() == raw
 
 
 def test_an_older_file_of_tau_s_is_read_as_its_newest_release_reads_it(tau):

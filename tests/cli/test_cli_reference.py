@@ -3,7 +3,11 @@
 import importlib.util
 import re
 
+import click
 import pytest
+
+from tapefold.cli.commands import cli
+from tapefold.cli.examples import EXAMPLES
 
 from .conftest import ROOT
 
@@ -42,3 +46,24 @@ def test_every_environment_variable_that_is_read_is_on_the_page():
     read = set(re.findall(r'environ(?:\.get)?[\[(]"([A-Z_]+)"', text))
     read |= {"TAPEFOLD_DB", "TAPEFOLD_TRACEBACK"}
     assert {name for name in read if f"`{name}`" not in PAGE} == set()
+
+
+def test_every_command_has_examples_of_its_own_and_no_example_is_of_a_command_that_is_gone():
+    commands = cli.list_commands(click.Context(cli))
+    assert set(EXAMPLES) == set(commands)
+    assert all(line.startswith(f"tapefold {name}") for name in EXAMPLES for line in EXAMPLES[name])
+
+
+def test_the_examples_of_a_command_stand_in_its_help_line_by_line(run):
+    for name in ("view", "branch"):
+        help_ = run(name, "--help")
+        assert all(f"\n    {example}\n" in help_ for example in EXAMPLES[name])
+
+
+def test_the_help_lists_each_command_once_under_what_it_is_for(run):
+    help_ = run("--help")
+    for title, modules in cli.sections.items():
+        (block,) = re.findall(rf"^{title}:\n((?:  .*\n)+)", help_, re.MULTILINE)
+        assert re.findall(r"^  (\S+)  ", block, re.MULTILINE) == list(modules)
+    names = cli.list_commands(click.Context(cli))
+    assert len(names) == len(set(names))

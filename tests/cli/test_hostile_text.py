@@ -51,11 +51,15 @@ COMMANDS = (
     ("view", "hostile", "--full"),
     ("view", "hostile", "--at", "6"),
     ("tree", "hostile"),
+    ("tree", "hostile", "--only", "labelled"),
+    ("diff", "hostile", "none"),
+    ("diff", "hostile", "4"),
     ("tape", "hostile"),
     ("replay", "hostile"),
     ("context", "hostile"),
     ("context", "hostile", "--policy", "full"),
     ("sessions",),
+    ("sessions", "--grep", "spoofed"),
     ("append", "hostile", f"again {HOSTILE}"),
     ("fork", "hostile", "--title", HOSTILE),
 )
@@ -176,7 +180,18 @@ def test_no_colours_where_they_are_not_wanted(terminal, talk, setting):
     assert "\x1b" not in terminal("tree", "talk", **setting)
 
 
-@pytest.mark.parametrize("command", ["tree talk", "sessions", "replay talk", "tape talk"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tree talk",
+        "tree talk --only user",
+        "diff talk 3",
+        "sessions",
+        "sessions --grep cm",
+        "replay talk",
+        "tape talk",
+    ],
+)
 def test_a_terminal_of_20_columns_is_never_overrun(terminal, talk, command):
     for line in terminal(*command.split(), columns="20", NO_COLOR="1").splitlines():
         assert len(line) <= 20, line

@@ -212,8 +212,8 @@ def test_a_replay_of_a_part_says_what_the_whole_says_of_it(run):
 def test_a_replay_names_what_an_anchor_hides_and_what_a_branch_leaves(run):
     run("import", SHORT)
     lines = run("replay", "short-talk", "--at", "9").splitlines()
-    assert "1 message left with their branch" in lines[0]
-    assert "summary" in lines[1]
+    assert "* compaction" in lines[0]
+    assert "1 message left with their branch" in lines[1]
     assert "4 messages hidden from the context" in lines[2]
 
 
@@ -221,7 +221,7 @@ def test_a_replay_of_a_fork_begins_with_what_it_inherits(run, talk):
     run("fork", "talk", "--at", "4", "--id", "child")
     run("append", "child", "Mine")
     lines = run("replay", "child").splitlines()
-    assert "a fork of talk that inherits 3 messages" in lines[0]
+    assert "a fork of talk at 4, inherits 3 messages" in lines[0]
     assert lines[1].endswith("+ user  Mine")
     assert "2 events, 4 messages" in lines[-1]
 

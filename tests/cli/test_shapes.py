@@ -191,6 +191,7 @@ def test_the_shape_of_tree(run_json, talk):
         "status": "sent",
         "struck": False,
         "calls": [],
+        "is_leaf": False,
     }
     assert (
         keys(nodes[5])[:9]
@@ -263,7 +264,8 @@ def test_the_shape_of_a_replayed_step(run_json, talk):
     assert [step["messages"] for step in steps] == [2, 3, 4, 4, 5, 4]
 
 
-def test_the_shape_of_sessions(run_json, talk):
+def test_the_shape_of_sessions(run_json, sessions, talk):
+    stored = [state for _, _, state in sessions.recorder.iter_events("talk")]
     shape = run_json("sessions")
     assert shape == {
         "sessions": [
@@ -279,6 +281,10 @@ def test_the_shape_of_sessions(run_json, talk):
                 "last_activity": T[7],
                 "parent": None,
                 "parent_position": None,
+                "size": sum(len(event) for event in stored),
+                "model": "m-1",
+                "match": None,
+                "problem": None,
             }
         ]
     }
@@ -321,7 +327,8 @@ def test_a_problem_has_a_line_a_reason_and_a_detail(run_json, tmp_path):
 
 def test_the_shape_of_append_and_fork(run_json, talk):
     appended = run_json("append", "talk", "More")
-    assert keys(appended) == ("session_id position entry_id message_id changed warnings").split()
+    names = "session_id position entry_id message_id changed warnings hidden leaf"
+    assert keys(appended) == names.split()
     assert (appended["session_id"], appended["position"], appended["changed"]) == (
         "talk",
         10,

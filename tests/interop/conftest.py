@@ -8,16 +8,20 @@ import pytest
 from tapefold.domain.content import TextBlock
 from tapefold.importing import import_file
 from tapefold.interop.pi import PI
+from tapefold.interop.pi_eras import original_of
 from tapefold.interop.pi_replay import as_pi
 from tapefold.interop.tau import TAU
 from tapefold.interop.tau_replay import as_tau
+from tapefold.interop.writing.family import Family
+from tapefold.interop.writing.report import ExportReport
+from tapefold.interop.writing.to_pi import PiWriter
+from tapefold.interop.writing.to_tau import TauWriter
 from tapefold.sessions import Sessions
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SAMPLES = Path(__file__).parents[3] / "shared" / "conformance"
-PI_OLDER = ("pi-0.13.", "pi-0.30.", "pi-0.32.")
-"""Samples of Pi's versions 1 and 2, which are not read yet."""
 FORMATS = {"pi": PI, "tau": TAU}
+ORIGINALS = {"pi": original_of, "tau": TAU.record_of}
 LEAF = object()
 
 
@@ -79,8 +83,19 @@ class Imported:
 
     def records(self):
         """Every record of the file, made again from the events."""
+        original = ORIGINALS[self.report.format]
+        return [original(e.head, e.body) for e in self.events]
+
+    def newest(self):
+        """The same in the newest version of the format."""
         form = FORMATS[self.report.format]
         return [form.record_of(e.head, e.body) for e in self.events]
+
+    def entry(self, leaf):
+        """An entry id; of `#n`, as replays of files without ids have it, that of the n-th."""
+        if leaf is None or not leaf.startswith("#"):
+            return leaf
+        return [e.head.entry_id for e in self.events if e.head.entry_id][int(leaf[1:]) - 1]
 
     def again(self):
         """One more import of the same file, as it is now."""
@@ -265,14 +280,68 @@ def pytest_generate_tests(metafunc):
     for tool in ("tau", "pi"):
         if f"{tool}_file" in metafunc.fixturenames:
             found = files_of(FIXTURES / tool, "*.jsonl")
-            found += [
-                file
-                for file in files_of(SAMPLES / tool, "*.jsonl")
-                if not file.name.startswith(PI_OLDER)
-            ]
+            found += files_of(SAMPLES / tool, "*.jsonl")
             if not (SAMPLES / tool).is_dir():
                 why = "the samples written by the tools themselves lie beside the repository"
                 found.append(pytest.param(None, marks=pytest.mark.skip(reason=why), id="samples"))
             metafunc.parametrize(
                 f"{tool}_file", found, ids=lambda f: f"{f.parts[-3]}/{f.stem}" if f else None
             )
+
+
+# -- exports -----------------------------------------------------------------------------------
+
+WRITERS = {"pi": PiWriter, "tau": TauWriter}
+
+
+class Written:
+    """A tape as a file of a tool, and the file imported again."""
+
+    def __init__(self, tape, form, folder, leaf=None):
+        self.form = form
+        self.state = tape.state()
+        self.tapes = tape.tapes
+        self.report = ExportReport(self.state.session_id, form)
+        leaf = self.state.leaf if leaf is None else leaf
+        self.writer = WRITERS[form](Family(self.state, tape.tapes), leaf, None, self.report)
+        self.data = b"".join(line + b"\n" for line in self.writer.lines())
+        self.path = folder / f"{form}.jsonl"
+        self.path.write_bytes(self.data)
+
+    @property
+    def records(self):
+        return [json.loads(line) for line in self.data.splitlines()]
+
+    def record(self, entry_id):
+        return next(r for r in self.records if r.get("id") == entry_id)
+
+    @property
+    def reasons(self):
+        return {
+            k: n for k, n in self.report.reasons.items() if k not in ("session_id", "leaf_move")
+        }
+
+    def imported(self, sessions):
+        return import_file(sessions, self.path).session_id
+
+
+@pytest.fixture(scope="session")
+def written_as():
+    """Writes a tape as a file of a tool: (tape, form, folder) -> `Written`."""
+    return Written
+
+
+@pytest.fixture
+def write(tmp_path):
+    return lambda tape, form: Written(tape, form, tmp_path)
+
+
+@pytest.fixture(params=["pi", "tau"])
+def form(request):
+    return request.param
+
+
+@pytest.fixture
+def parent(form):
+    """The parent of a record."""
+    return lambda record: record.get({"pi": "parentId", "tau": "parent_id"}[form])

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from tapefold.interop.errors import UnsupportedFile
+
 
 def test_a_torn_tail_is_told_not_stored_and_read_when_it_is_whole(load, pi):
     """The next append is not glued to the fragment: it comes after a newline, or not at all."""
@@ -275,3 +277,46 @@ def test_numbers_that_json_does_not_know_survive(load, pi):
     data = load(pi.session(raw)).by_id["c"].body.data
     assert data["nan"] != data["nan"]
     assert (data["inf"], data["big"]) == (float("inf"), 12345678901234567890123)
+
+
+def test_runs_of_digits_that_are_nearly_too_long_are_passed_in_one_go(load, pi):
+    """Each run is one digit short of too long: searched from each digit, this takes minutes."""
+    text = ("9" * 4_300 + " ") * 500
+    session = load(pi.session(pi.user("a", None, text)))
+    assert session.said() == [text]
+    assert session.reasons == []
+
+
+@pytest.mark.parametrize("nuls", [b"\0", b"\0" * 5_000])
+def test_runs_of_nul_bytes_hide_no_record(load, tool, nuls):
+    """A disk that lost what was written gives zeros: before, behind and in the place of lines."""
+    a, b, c = (tool.user(i, None, i) for i in "abc")
+    data = tool.session(a, nuls + tool.dump(b) + nuls, nuls, c)
+    session = load(data + nuls)
+    assert session.said(leaf="b") == ["b"]
+    assert session.said() == ["c"]
+    assert [reason for _, reason in session.reasons] == [
+        "nul_run",
+        "nul_run",
+        "unreadable_line",
+        "torn_tail",
+    ]
+    assert session.report.foreign == 1
+    assert session.report.bytes_unread == 0
+
+
+def test_a_line_break_inside_a_text_is_put_right(load, tool):
+    raw = tool.dump(tool.user("b", "a", "one@two")).replace(b"@", b"\n")
+    session = load(tool.session(tool.user("a", None, "A"), raw, tool.user("c", "b", "C")))
+    assert session.said() == ["A", "one\ntwo", "C"]
+    assert [reason for _, reason in session.reasons] == ["raw_newline"]
+    assert session.report.repaired == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_file_in_another_encoding_is_refused_by_its_name_and_accounted_for(load, pi, encoding):
+    data = pi.session(pi.user("a", None, "A")).decode().encode(encoding)
+    with pytest.raises(UnsupportedFile, match=r"UTF-(16|32).*convert it to UTF-8") as caught:
+        load(data)
+    assert caught.value.reason == "unsupported_encoding"
+    assert caught.value.report.bytes_unread == len(data)

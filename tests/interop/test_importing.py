@@ -153,7 +153,17 @@ def test_counts_add_up_and_the_machine_shape_is_as_documented(load, tool):
         "foreign",
         "skipped",
         "problems",
+        "size",
+        "sizes",
     ]
+    assert shape["size"] == len(data)
+    assert shape["sizes"] == {
+        "kept": len(data) - 1 - len(torn),
+        "already": 0,
+        "torn": len(torn),
+        "blank": 1,
+        "unread": 0,
+    }
     assert [p["reason"] for p in shape["problems"]] == [
         "blank_line",
         "unknown_parent",
@@ -176,11 +186,22 @@ def test_of_very_many_problems_the_rest_is_counted(load, tool):
     assert shape["problems"][-1] == {"line": None, "reason": "and_more", "detail": "500 more"}
 
 
+def test_a_second_import_counts_all_bytes_as_there_already(load, tool):
+    torn = tool.dump(tool.user("z", "a", "Z"))[:40]
+    data = tool.session(*chain(tool, "a", "b"), tool.user("b", "a", "b")) + torn
+    shape = load(data).again().report.to_json()
+    assert shape["sizes"] == {
+        "kept": 0,
+        "already": len(data) - len(torn),
+        "torn": len(torn),
+        "blank": 0,
+        "unread": 0,
+    }
+
+
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
-        b"\n\n  \n",
         b"no json at all\n",
         b"\x89PNG\r\n\x1a\n\0\0\0",
         b"SQLite format 3\0" + b"\0" * 200,
@@ -189,19 +210,34 @@ def test_of_very_many_problems_the_rest_is_counted(load, tool):
         b'{"a":1}\n{"b":2}\n',
         b"{" * 100_000,
     ],
-    ids=["empty", "blank", "text", "png", "sqlite", "claude", "array", "other", "braces"],
+    ids=["text", "png", "sqlite", "claude", "array", "other", "braces"],
 )
 def test_a_file_that_is_no_session_of_these_tools_is_refused(load, sessions, data):
     with pytest.raises(NotASessionFile) as caught:
         load(data)
-    assert caught.value.report.to_json()["problems"][-1]["reason"] == "not_a_session_file"
+    shape = caught.value.report.to_json()
+    assert shape["problems"][-1]["reason"] == "not_a_session_file"
+    assert (shape["size"], shape["sizes"]["unread"]) == (len(data), len(data))
     assert list(sessions.sessions()) == []
 
 
+@pytest.mark.parametrize(
+    ("data", "says"), [(b"", "the file is empty"), (b"\n\n  \n", "nothing in the file but blank")]
+)
+def test_an_empty_file_has_a_reason_of_its_own(load, data, says):
+    with pytest.raises(NotASessionFile, match=says) as caught:
+        load(data)
+    assert caught.value.reason == "empty_file"
+
+
 def test_a_folder_and_a_missing_file_are_refused(load, tmp_path):
-    for path in (tmp_path, tmp_path / "missing.jsonl"):
-        with pytest.raises(NotASessionFile, match="cannot be read"):
+    for path, reason in (
+        (tmp_path, "unreadable_file"),
+        (tmp_path / "missing.jsonl", "missing_file"),
+    ):
+        with pytest.raises(NotASessionFile, match="cannot be read") as caught:
             load(path)
+        assert caught.value.reason == reason
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])

@@ -35,25 +35,45 @@ def test_a_second_header_is_no_entry(load, pi):
     assert session.reasons == [(3, "second_header")]
 
 
-@pytest.mark.parametrize("version", [None, 1, 2, "2", 2.5, True, "three"])
-def test_an_older_version_is_refused_by_name(load, pi, version):
-    header = pi.header(version=version)
-    with pytest.raises(UnsupportedFile, match=r"version .*3 is read"):
-        load(pi.file(header, pi.user("a", None, "A")))
+@pytest.mark.parametrize(
+    ("version", "read_as"),
+    [(None, 1), (1, 1), (2, 2), ("2", 2), (2.5, 2), (0, 1), (-7, 1), (True, 1), ("three", 1)],
+)
+def test_an_older_version_is_read_and_told(load, pi, version, read_as):
+    session = load(pi.file(pi.header(version=version), pi.user("a", None, "A")))
+    assert session.said() == ["A"]
+    told = [(p.reason, p.detail) for p in session.report.problems]
+    assert told[-1] == ("older_version", f"version {read_as} is read as version 3")
+    odd = type(version) is not int or version < 1
+    assert [reason for reason, _ in told[:-1]] == ["header_version"] * (odd and version is not None)
+    assert session.again().reasons == []
 
 
 def test_a_header_without_a_version_means_version_one(load, pi):
     header = pi.header()
     del header["version"]
-    with pytest.raises(UnsupportedFile, match="no version, which means 1"):
-        load(pi.file(header))
+    session = load(pi.file(header, pi.user("a", None, "A")))
+    assert [p.detail for p in session.report.problems] == ["version 1 is read as version 3"]
+    assert session.started.body.imported_from["version"] == 1
+    assert session.started.body.extra["pi"]["header"] == header
 
 
 def test_entries_without_ids_and_header_are_version_one(load, pi):
-    entry = pi.user("a", None, "A")
-    del entry["id"]
-    with pytest.raises(UnsupportedFile, match="version 1"):
-        load(pi.file(entry))
+    entries = [pi.user("a", None, "A"), pi.assistant("b", "a", "B")]
+    for entry in entries:
+        del entry["id"], entry["parentId"]
+    session = load(pi.file(*entries))
+    assert session.said() == ["A", "B"]
+    assert session.reasons == [(None, "header_missing")]
+    assert "read as Pi version 1" in session.report.problems[0].detail
+    assert session.started.body.imported_from["version"] == 1
+
+
+def test_without_a_header_a_role_of_version_two_is_read_too(load, pi):
+    session = load(pi.file(pi.user("a", None, "A"), pi.message("b", "a", "hookMessage", "B")))
+    assert session.said() == ["A", "B"]
+    assert session.by_id["b"].head.role == "custom"
+    assert session.started.body.imported_from["version"] == 3
 
 
 @pytest.mark.parametrize("version", [4, "3", 3.0])

@@ -407,7 +407,7 @@ def test_a_field_that_is_missing_or_of_another_type_is_refused(cls, stored):
 def test_a_body_that_was_read_is_as_good_as_one_that_was_validated():
     stored = {"namespace": "ext", "data": {"a": 1}}
     read, built = read_body(CustomBody, stored), CustomBody.build(**stored)
-    assert (read, repr(read), read.model_dump()) == (built, repr(built), built.model_dump())
+    assert (read, repr(read), vars(read)) == (built, repr(built), vars(built))
     assert read.model_copy(update={"data": 2}).data == 2
     event = CustomRecorded.make("s", 1, read)
     assert encode_state(event) == encode_state(CustomRecorded.make("s", 1, built))

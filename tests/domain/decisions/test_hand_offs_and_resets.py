@@ -2,7 +2,9 @@
 
 import pytest
 
+from tapefold.domain.context import build_context
 from tapefold.domain.errors import InvalidBoundary, InvalidValue
+from tapefold.domain.view import build_view
 from tapefold.testing import event, given, said
 
 
@@ -46,6 +48,28 @@ def test_a_hand_off_s_boundary_is_checked_and_moved_as_a_compaction_s_is():
     ).then_outcome(warnings=["boundary_moved"])
     talk().compact("S", keep="u2").when(lambda s: s.hand_off("Oak", first_kept="u1")).then_raises(
         InvalidBoundary
+    )
+
+
+def test_a_hand_off_that_keeps_nothing_keeps_what_is_unfinished():
+    """It once passed an open call: its result, when it came, had no call in the context."""
+    calling = talk().assistant("", id="a3", calls=["c"])
+    after = calling.when(lambda s: s.hand_off("Oak"))
+    after.then(
+        event("handoff_anchored", first_kept="a3", covered=("u1", "a1", "u2", "a2"))
+    ).then_outcome(warnings=["boundary_moved"])
+    answered = after.given.result("c", "ok", "a3", id="r").tape
+    rows = said(build_context(build_view(answered.state(), answered.tapes)))
+    assert rows[0] == "handoff: Oak"
+    assert "tool_result: ok" in rows
+    talk().draft("Well", id="d").when(lambda s: s.hand_off("Oak")).then(
+        event("handoff_anchored", first_kept="d")
+    )
+
+
+def test_a_session_of_which_all_is_open_may_be_handed_on():
+    given().draft("Well", id="d").when(lambda s: s.hand_off("Go on")).then(
+        event("handoff_anchored", first_kept="d", covered=())
     )
 
 

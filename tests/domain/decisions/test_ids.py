@@ -3,7 +3,7 @@
 import pytest
 
 from tapefold.domain.errors import DuplicateId, InvalidValue
-from tapefold.domain.identifiers import Defaults
+from tapefold.domain.identifiers import Defaults, new_entry_id
 from tapefold.domain.session import Session
 from tapefold.testing import event, given
 
@@ -106,3 +106,10 @@ def test_default_entry_ids_are_twelve_hex_digits():
     made = Session.start("s").finalize("user", "one").entry_id or ""
     assert len(made) == 12
     assert set(made) <= set("0123456789abcdef")
+
+
+def test_no_id_that_is_made_consists_of_digits_alone(monkeypatch):
+    """On the command line digits are a position; one id in 280 could not be copied and used."""
+    drawn = iter([0x458170610361, 0x000000000042, 0xA58170610361])
+    monkeypatch.setattr("secrets.randbits", lambda _: next(drawn))
+    assert new_entry_id() == "a58170610361"

@@ -1,0 +1,137 @@
+"""Sessions in a table, or two lines each where the terminal is narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .moments import day_and_time
+from .paper import Paper, Part, Span, cell_len
+from .visible import one_line
+from .words import count
+
+if TYPE_CHECKING:
+    from .listing import Listed
+
+NARROW = 70
+"""Below this many columns a session takes two lines."""
+WIDE = 120
+"""From this many columns on size and model have a column. Unit: columns."""
+
+_COLUMNS = (
+    "SESSION",
+    "MESSAGES",
+    "LAST ACTIVITY",
+    "SIZE",
+    "MODEL",
+    "TITLE OR FIRST WORDS",
+    "WHERE",
+)
+_STYLES = ("mark", "", "dim", "dim", "", "", "dim")
+_TO_THE_RIGHT = (1, 3)
+_LESS = (0, 1, 2, 5, 6)
+
+
+def print_sessions(paper: Paper, listed: Sequence[Listed]) -> None:
+    """Print all, with what was searched for below each."""
+    if paper.width is not None and paper.width < NARROW:
+        for one in listed:
+            paper.cut_line(Span(title_of(one), "bad" if one.problem else "bold"))
+            paper.cut_line("  ", Span(facts_of(paper, one), "dim"))
+            _print_match(paper, one)
+        return
+    columns = range(len(_COLUMNS)) if paper.width is None or paper.width >= WIDE else _LESS
+    rows = [[_fitted(paper, n, row[n]) for n in columns] for row in map(_row, listed)]
+    rows.insert(0, [_COLUMNS[n] for n in columns])
+    widths = [max(cell_len(row[n]) for row in rows) for n in range(len(columns))]
+    for n, row in enumerate(rows):
+        paper.cut_line(*_parts(row, columns, widths, "bold" if n == 0 else ""))
+        if n:
+            _print_match(paper, listed[n - 1])
+
+
+def _parts(
+    row: Sequence[str], columns: Sequence[int], widths: Sequence[int], style: str
+) -> Iterator[Part]:
+    for n, text in enumerate(row):
+        if n:
+            yield "  "
+        column = columns[n]
+        space = " " * (widths[n] - cell_len(text))
+        if column in _TO_THE_RIGHT:
+            yield space
+        yield Span(text, style or _STYLES[column])
+        if column not in _TO_THE_RIGHT and n < len(row) - 1:
+            yield space
+
+
+def _fitted(paper: Paper, column: int, text: str) -> str:
+    text = one_line(text)
+    if paper.width is None:
+        return text
+    if column == 0:
+        return from_the_end(paper, text, max(paper.width // 4, 16))
+    if column == 4:
+        return paper.cut(text, max(paper.width // 6, 12))
+    return paper.cut(text, max(paper.width * 2 // 5, 16)) if column == 5 else text
+
+
+def _row(one: Listed) -> tuple[str, ...]:
+    where = one.directory or ""
+    if one.parent is not None:
+        where = f"fork of {one.parent} at {one.parent_position}" + (where and f", {where}")
+    return (
+        one.session_id,
+        "" if one.problem else f"{one.messages:,}",
+        day_and_time(one.last_activity),
+        "" if one.problem else size_text(one.size),
+        one.model or "",
+        title_of(one),
+        where,
+    )
+
+
+def _print_match(paper: Paper, one: Listed) -> None:
+    match = one.match
+    if match is None or match.position is None:
+        return
+    where = f"#{match.position} {(match.role or '').replace('_', ' ')}"
+    paper.cut_line(Span(f"  {paper.glyphs.elbow} {where}: ", "dim"), match.text)
+
+
+def title_of(one: Listed) -> str:
+    """What stands for a session in a list."""
+    if one.problem is not None:
+        return f"(unreadable: {one.problem})"
+    return one.title or one.first_words or "(no words yet)"
+
+
+def facts_of(paper: Paper, one: Listed) -> str:
+    """The facts of a session on one line, for narrow terminals."""
+    facts = [
+        from_the_end(paper, one.session_id, max((paper.width or 40) // 2, 8)),
+        "" if one.problem else count(one.messages, "message"),
+        day_and_time(one.last_activity),
+    ]
+    if one.parent is not None:
+        facts.append(f"fork of {one.parent}")
+    return paper.glyphs.between.join(fact for fact in facts if fact)
+
+
+def size_text(size: int) -> str:
+    """`812 B`, `4.2 KB`, `12 MB`: bytes, thousands of them, millions."""
+    amount = float(size)
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+
+
+def from_the_end(paper: Paper, session_id: str, width: int) -> str:
+    """An id that is too long, by its end: ids that were made one after the other begin alike,
+    and an end names a session as well as a beginning does."""
+    if len(session_id) <= width:
+        return session_id
+    mark = paper.glyphs.ellipsis
+    return mark + session_id[len(mark) - width :]

@@ -1,0 +1,40 @@
+"""Moments in time: what a stored time says, in whatever form it came."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from .heads import Timestamp
+
+MILLISECONDS: Final = 1e11
+"""A number from here on counts milliseconds since 1970, a smaller one seconds."""
+
+
+def instant(timestamp: Timestamp) -> datetime | None:
+    """The moment, with a zone; None where the text or number is no time.
+
+    ISO 8601 text without a zone is taken for UTC, so that every machine sorts it alike. Numbers,
+    and text that is a number, count seconds or milliseconds since 1970.
+    """
+    try:
+        if isinstance(timestamp, str):
+            return _of_text(timestamp)
+        if isinstance(timestamp, int | float) and not isinstance(timestamp, bool):
+            return _of_number(timestamp)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def _of_text(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return _of_number(float(text))
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return moment.astimezone(UTC)  # what no calendar holds in UTC is no time
+
+
+def _of_number(number: float) -> datetime:
+    return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS else number, UTC)

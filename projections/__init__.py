@@ -1,0 +1,1 @@
+"""Read models of the tapes: three projections, their processes, and rebuilds that are verified."""

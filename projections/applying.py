@@ -1,0 +1,141 @@
+"""Applies rows of the log to one build: session by session, all of them or none.
+
+A session whose event fails is parked there, and the others go on. Only what the event itself is
+at fault for parks it: a database that is busy or gone lets the whole batch fail, to be tried
+again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from .database import Build
+from .declaration import SessionFold
+from .errors import PoisonEvent
+from .faults import is_database_fault
+from .folds import Folds
+from .log import Log, LogRow
+from .parking import park, parked_ids
+
+ATTEMPTS: Final = 3
+"""How often an event is tried, each time on a fold from the tape, before its session is parked."""
+
+
+class Applier:
+    """Applies rows to a build. Its methods run inside a transaction of the caller's.
+
+    `parks`: false lets an event that cannot be applied end all of it (`PoisonEvent`).
+    """
+
+    def __init__(self, build: Build, log: Log, *, parks: bool = True) -> None:
+        self.build = build
+        self.log = log
+        self._parks = parks
+        self._folds = Folds(build.projection, log)
+        self._parked: set[str] | None = None
+        self._version: int | None = None
+
+    def forget(self) -> None:
+        """After a roll-back, or when the rows may be others: start from the tables."""
+        self._folds.clear()
+        self._parked = None
+
+    def look(self) -> None:
+        """Forget what is known if somebody else has written: a retry, a refold, another runner.
+
+        At the beginning of each transaction; else a session that goes on again would be passed
+        over in silence.
+        """
+        version = self.build.version()
+        if version != self._version:
+            self.forget()
+            self._version = version
+
+    def apply(self, rows: Iterable[LogRow]) -> int:
+        """Apply rows of any sessions, in the order of the log. Answers how many events were."""
+        tapes: dict[str, list[LogRow]] = {}
+        for row in rows:
+            tapes.setdefault(row.session_id, []).append(row)
+        return sum(self.apply_tape(sid, events) for sid, events in tapes.items())
+
+    def apply_tape(self, session_id: str, rows: Sequence[LogRow]) -> int:
+        """Apply rows of one session, in order; others' events and those that it has already are
+        passed over."""
+        rows = [row for row in rows if self.log.is_ours(row)]
+        if not rows or session_id in self._parked_ids():
+            return 0
+        error: Exception | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                return self._all(session_id, rows)
+            except Exception as failure:
+                if is_database_fault(failure):
+                    raise
+                error = failure
+        assert error is not None
+        return self._up_to_the_fault(session_id, rows)
+
+    def _parked_ids(self) -> set[str]:
+        if self._parked is None:
+            self._parked = parked_ids(self.build)
+        return self._parked
+
+    def _all(self, session_id: str, rows: Sequence[LogRow]) -> int:
+        fold = self._folds.take(self.build, session_id)
+        new = [row for row in rows if row.position > fold.position]
+        if not new:
+            self._folds.give_back(session_id, fold)
+            return 0
+        if not fold.position and new[0].position > 1 and not self.log.begins_as_ours(session_id):
+            return 0  # whose a stream is, its first event says
+        with _Savepoint(self.build.connection):
+            self._apply(fold, new)
+            fold.flush(self.build.connection)
+            self.build.put_position(session_id, fold.position)
+        self._folds.give_back(session_id, fold)
+        return len(new)
+
+    def _apply(self, fold: SessionFold, rows: Sequence[LogRow]) -> None:
+        event_of = self.log.event
+        for row in rows:
+            fold.apply(event_of(row))
+
+    def _up_to_the_fault(self, session_id: str, rows: Sequence[LogRow]) -> int:
+        """Apply what lies before the event at fault, and park the session there."""
+        applied = 0
+        for row in rows:
+            try:
+                applied += self._all(session_id, [row])
+            except Exception as failure:
+                if is_database_fault(failure):
+                    raise
+                self._stop_at(row, failure)
+                break
+        return applied
+
+    def _stop_at(self, row: LogRow, error: Exception) -> None:
+        if not self._parks:
+            raise PoisonEvent(
+                self.build.projection.NAME, row.session_id, row.position, row.topic, str(error)
+            ) from error
+        park(self.build, row, error, ATTEMPTS)
+        self._parked_ids().add(row.session_id)
+
+
+class _Savepoint:
+    """All of a session's rows, or none of them."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("SAVEPOINT session")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self._connection.in_transaction:
+            return  # the database itself has rolled back, and says so
+        if kind is not None:
+            self._connection.execute("ROLLBACK TO session")
+        self._connection.execute("RELEASE session")

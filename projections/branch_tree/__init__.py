@@ -1,0 +1,1 @@
+"""The tree of every session, and the index of all sessions, in tables."""

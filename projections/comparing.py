@@ -1,0 +1,166 @@
+"""Compares two builds row by row: canonical rows, by key, at one position."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .declaration import Table
+from .differences import ADDED, CHANGED, REMOVED, Difference
+
+FIRST: Final = 10
+"""How many differences of a table are shown."""
+
+
+@dataclass
+class Comparison:
+    """What was compared: rows that are equal, and the differences, of which the first are kept.
+
+    `left_out`: tables and columns that only one side has.
+    """
+
+    equal: int = 0
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    first: list[Difference] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.changed)
+
+    def note(self, difference: Difference) -> None:
+        """Count a difference."""
+        setattr(self, difference.kind, getattr(self, difference.kind) + 1)
+        if sum(one.table == difference.table for one in self.first) < FIRST:
+            self.first.append(difference)
+
+    def to_json(self) -> dict[str, Any]:
+        """The machine shape."""
+        return {
+            "equal": self.equal,
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "differences": [one.to_json() for one in self.first],
+            "left_out": self.left_out,
+        }
+
+
+def compare(
+    old: sqlite3.Connection,
+    new: sqlite3.Connection,
+    tables: Sequence[Table],
+    *,
+    without: Iterable[str] = (),
+    into: Comparison | None = None,
+) -> Comparison:
+    """Compare the rows of two builds. `tables`: those of the new one. `without`: sessions that
+    are left out. Each side is read in the caller's own transaction, in one pass."""
+    found = Comparison() if into is None else into
+    skipped = frozenset(without)
+    for table in tables:
+        columns = _columns(old, table.name)
+        if not columns:
+            found.left_out.append(table.name)
+            continue
+        common = [name for name in table.names if name in columns]
+        if any(name not in common for name in table.key):
+            found.left_out.append(f"{table.name} (it has another key)")
+            continue
+        only = [n for n in table.names if n not in columns] + [
+            n for n in columns if n not in table.names
+        ]
+        found.left_out += [f"{table.name}.{name}" for name in only]
+        _compare_table(old, new, table, common, skipped, found)
+    known = {table.name for table in tables}
+    found.left_out += [name for name in _tables(old) if name not in known]
+    return found
+
+
+def _compare_table(
+    old: sqlite3.Connection,
+    new: sqlite3.Connection,
+    table: Table,
+    columns: list[str],
+    skipped: frozenset[str],
+    found: Comparison,
+) -> None:
+    size = len(table.key)
+    rest = [name for name in columns if name not in table.key]
+    ordered = [*table.key, *rest]
+    left = _rows(old, table, ordered, skipped)
+    right = _rows(new, table, ordered, skipped)
+    one, other = next(left, None), next(right, None)
+    while one is not None or other is not None:
+        if other is None or (one is not None and _order(one[:size]) < _order(other[:size])):
+            assert one is not None
+            found.note(Difference(table.name, REMOVED, tuple(one[:size])))
+            one = next(left, None)
+        elif one is None or _order(other[:size]) < _order(one[:size]):
+            found.note(Difference(table.name, ADDED, tuple(other[:size])))
+            other = next(right, None)
+        else:
+            _compare_row(table, ordered, one, other, found)
+            one, other = next(left, None), next(right, None)
+
+
+def _compare_row(
+    table: Table, names: list[str], one: Sequence[Any], other: Sequence[Any], found: Comparison
+) -> None:
+    if _typed(one) == _typed(other):
+        found.equal += 1
+        return
+    columns = tuple(
+        (name, a, b)
+        for name, a, b in zip(names, one, other, strict=True)
+        if _typed([a]) != _typed([b])
+    )
+    found.note(Difference(table.name, CHANGED, tuple(one[: len(table.key)]), columns))
+
+
+def _rows(
+    connection: sqlite3.Connection, table: Table, columns: list[str], skipped: frozenset[str]
+) -> Iterator[Sequence[Any]]:
+    # By key, in SQLite's own order of values; each side walks its primary key.
+    cursor = connection.cursor()
+    cursor.execute(f"SELECT {', '.join(columns)} FROM {table.name} ORDER BY {', '.join(table.key)}")
+    for row in cursor:
+        if row[0] not in skipped:
+            yield row
+
+
+def _order(key: Sequence[Any]) -> list[tuple[int, Any]]:
+    """SQLite's order of values: NULL, numbers, text by its UTF-8 bytes, bytes."""
+    return [_rank(value) for value in key]
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    if value is None:
+        return 0, 0
+    if isinstance(value, int | float):
+        return 1, value
+    if isinstance(value, str):
+        return 2, value.encode("utf-8", "surrogatepass")
+    return 3, value
+
+
+def _typed(values: Sequence[Any]) -> list[tuple[type, Any]]:
+    """Values with their types: 1 and 1.0 are two."""
+    return [(type(value), value) for value in values]
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+        "AND name NOT LIKE 'tapefold_%' ORDER BY name"
+    )
+    return [row[0] for row in rows]

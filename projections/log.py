@@ -1,0 +1,190 @@
+"""The application's event log, as a projection reads it: by id, by page, by tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from tapefold.domain.errors import TapefoldError
+from tapefold.domain.events import is_ours
+from tapefold.domain.heads import Head
+from tapefold.loading import Bases
+from tapefold.persistence.errors import StoreMissing
+from tapefold.persistence.jsontext import load
+from tapefold.persistence.mapper import TapeMapper
+from tapefold.persistence.sqlite_recorder import TapeRecorder
+from tapefold.store import StoreTapes
+
+BASES: Final = 100_000
+"""Entries of frozen parents that are kept for their forks."""
+
+
+class LogRow(NamedTuple):
+    """One row of the log. `id` is its place among all rows of the store, with gaps."""
+
+    id: int
+    session_id: str
+    position: int
+    topic: str
+    state: bytes
+
+    def digest(self) -> str:
+        """What tells this row from any other that could stand at its id."""
+        made = sha256(f"{self.id}\0{self.position}\0{self.topic}\0".encode())
+        made.update(self.session_id.encode("utf-8", "surrogatepass") + b"\0" + self.state)
+        return made.hexdigest()
+
+
+class LogEvent:
+    """One of our events in the log: its head, and its body as JSON text in the present shape."""
+
+    __slots__ = ("_body", "body_text", "head", "id", "position", "session_id", "size", "topic")
+
+    def __init__(self, row: LogRow, head: Head, body_text: bytes) -> None:
+        self.id = row.id
+        self.session_id = row.session_id
+        self.position = row.position
+        self.topic = row.topic
+        self.size = len(row.state)
+        self.head = head
+        self.body_text = body_text
+        self._body: dict[str, Any] | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body, parsed when it is first asked for. Fields at their default are left out."""
+        if self._body is None:
+            self._body = parsed(self.body_text)
+        return self._body
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another one at the same path."""
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """A JSON object that the codec has written."""
+    try:
+        value: dict[str, Any] = _decode(text)
+    except (msgspec.DecodeError, RecursionError):  # lone surrogates, NaN, deep nesting
+        value = load(text)
+    return value
+
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Log:
+    """Reads the log of one store. Owned by one thread."""
+
+    def __init__(self, recorder: TapeRecorder, mapper: TapeMapper[Any]) -> None:
+        self._recorder = recorder
+        self._mapper = mapper
+        self.tapes = StoreTapes(recorder, mapper)
+        self.bases = Bases(BASES)
+        self._path = recorder.datastore.address.path
+        self._file = _identity(self._path)
+
+    @property
+    def uuid(self) -> str:
+        """The random uuid that the log got when it began. Read each time: it may be replaced."""
+        return self._recorder.read_log_uuid()
+
+    def refresh(self) -> None:
+        """Read on in the file that stands at the store's path now, if another one was put there.
+
+        Raises `StoreMissing` if none is there: an open connection would still see the old one.
+        """
+        found = _identity(self._path)
+        if found == self._file and found is not None:
+            return
+        if self._path is None:
+            return
+        if found is None:
+            raise StoreMissing(str(self._path), "the file is gone", "put it back")
+        self._recorder.reopen()
+        self.bases = Bases(BASES)
+        self._file = found
+
+    def last_id(self) -> int:
+        """The id of the newest row, 0 where there is none."""
+        return self._recorder.max_notification_id() or 0
+
+    def count(self, upto: int) -> int:
+        """How many rows there are up to an id."""
+        return self._recorder.log_count(0, upto)
+
+    def count_after(self, after: int) -> int:
+        """How many rows there are after an id. Ids have gaps, so they are counted."""
+        return self._recorder.log_count(after)
+
+    def page(self, after: int, limit: int, upto: int | None = None) -> list[LogRow]:
+        """The next rows after an id, ours and others', in order."""
+        return [LogRow(*row) for row in self._recorder.log_page(after, limit, upto)]
+
+    def row(self, row_id: int) -> LogRow | None:
+        """The row with this id."""
+        found = self.page(row_id - 1, 1, row_id)
+        return found[0] if found else None
+
+    def tape(self, session_id: str, gt: int, upto: int) -> Iterator[LogRow]:
+        """A tape's rows after position `gt` whose ids are at most `upto`, in order."""
+        size = 64
+        while True:
+            rows = self._recorder.log_tape(session_id, gt, size)
+            for row in rows:
+                if row[0] > upto:
+                    return
+                yield LogRow(*row)
+            if len(rows) < size:
+                return
+            gt = rows[-1][2]
+            taken = sum(len(row[4]) for row in rows)
+            size = max(1, min(2_000, size * 4_000_000 // max(taken, 1)))
+
+    def sessions_after(self, gt: str | None, upto: int, size: int = 500) -> Iterator[str]:
+        """The ids of our sessions after an id, in their order, that begin at or before `upto`."""
+        while True:
+            streams = self._recorder.streams(gt=gt, limit=size)
+            for stream in streams:
+                if is_ours(stream.first_topic) and stream.first_id <= upto:
+                    yield stream.originator_id
+            if len(streams) < size:
+                return
+            gt = streams[-1].originator_id
+
+    def event(self, row: LogRow) -> LogEvent:
+        """The event of a row. Raises what the mapper raises for one that cannot be decoded."""
+        head, body = self._mapper.parts_of(row.topic, row.state, row.session_id, row.position)
+        return LogEvent(row, head, body)
+
+    def event_at(self, session_id: str, position: int) -> LogEvent:
+        """The event at a position of a tape. Raises `TapefoldError` where there is none."""
+        rows = self._recorder.log_tape(session_id, position - 1, 1)
+        if not rows or rows[0][2] != position:
+            raise TapefoldError(
+                f"session {session_id!r}: position {position} is missing from the log; check the "
+                "store with `tapefold doctor`"
+            )
+        return self.event(LogRow(*rows[0]))
+
+    def begins_as_ours(self, session_id: str) -> bool:
+        """Whether the first event of a stream is one of ours, and so all of it."""
+        rows = self._recorder.log_tape(session_id, 0, 1)
+        return bool(rows) and is_ours(rows[0][3])
+
+    @staticmethod
+    def is_ours(row: LogRow) -> bool:
+        """Whether a row is an event of a session."""
+        return is_ours(row.topic)

@@ -1,0 +1,250 @@
+"""Builds a projection anew beside the live one, verifies it, and switches.
+
+The new build never runs ahead of the live one: it is filled up to where the live one stands, a
+snapshot of the live one is opened, the build is advanced to exactly that position, and every row
+is compared. To switch, the live build's write lock is taken, so that its runner stands still; the
+build is advanced to exactly where it stands, and goes live under that lock. So readers never see
+the log go backwards, and what is appended meanwhile is the next runner's. (ADRs/0011)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .applying import Applier
+from .database import FILLING, Build
+from .declaration import Projection
+from .errors import ProjectionError
+from .faults import named_faults
+from .filling import fill
+from .following import Follower
+from .live_side import LiveSide
+from .log import Log
+from .registry import BUILDING, BuildInfo, Registry
+from .removing import remove_build
+from .runner import HEARTBEAT, holder_of
+from .running_lock import RunningLock
+from .verifying import Verification, verify_against_kernel, verify_against_live
+
+SAMPLE = 200
+"""Sessions that are folded anew where there is no live build to compare with."""
+
+
+@dataclass
+class Progress:
+    """What a rebuild is doing: `stage`, and how many events of how many it has applied."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass
+class RebuildReport:
+    """What a rebuild did. `build` is its number; `switched` tells whether it is live now.
+
+    `before`: the build that was live, and is kept. `position`: the id of the log it stands at.
+    """
+
+    name: str
+    build: int
+    events: int = 0
+    position: int = 0
+    resumed: bool = False
+    switched: bool = False
+    before: int | None = None
+    verification: Verification | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The machine shape."""
+        return {
+            "projection": self.name,
+            "build": self.build,
+            "events": self.events,
+            "position": self.position,
+            "resumed": self.resumed,
+            "switched": self.switched,
+            "before": self.before,
+            "verification": None if self.verification is None else self.verification.to_json(),
+            "notes": self.notes,
+        }
+
+
+class Rebuild:
+    """One rebuild of one projection. Killed at any moment, the next one goes on where it was.
+
+    `say` is told how far it is. `pause` is called at the end of each stage (`batch`, `filled`,
+    `snapshot`, `page`, `compared`, `verified`, `locked`, `followed`, `switching`, `switched`):
+    what stops, kills or appends there tests it.
+    """
+
+    def __init__(
+        self,
+        projection: Projection,
+        log: Log,
+        store: Path,
+        *,
+        say: Callable[[Progress], None] = lambda progress: None,
+        pause: Callable[[str], None] = lambda stage: None,
+    ) -> None:
+        self._projection = projection
+        self._log = log
+        self._registry = Registry(store)
+        self._say = say
+        self._pause = pause
+        self._total = 0
+
+    def run(
+        self,
+        *,
+        from_scratch: bool = False,
+        accept: bool = False,
+        switch: bool = True,
+        sample: int | None = SAMPLE,
+    ) -> RebuildReport:
+        """Build, verify, switch.
+
+        `from_scratch`: throw an unfinished build away, and do not compare with the live one,
+        which the log may no longer agree with. `accept`: switch although rows differ.
+        `switch`: false leaves the verified build beside the live one. `sample`: how many
+        sessions are folded anew where nothing live can be compared; None: all.
+        Raises `PoisonEvent`, `LogChanged`, `AlreadyRunning`, `BuildFault`.
+        """
+        self._log.refresh()
+        if from_scratch:
+            self._throw_away()
+        with ExitStack() as stack:
+            stack.callback(self._registry.close)
+            info, build = self._open(stack)
+            stack.enter_context(named_faults(info.name, build.path))
+            live = LiveSide(self._registry, self._projection, self._log)
+            report = RebuildReport(info.name, info.number, before=live.number)
+            self._fill(build, None if from_scratch else live.position(), report)
+            report.verification = self._verify(build, live, report, sample, from_scratch)
+            self._pause("verified")
+            if switch and (report.verification.is_equal or accept):
+                self._switch(build, live, info)
+                report.switched = True
+                self._pause("switched")
+            progress = build.progress()
+            report.events, report.position = progress.events, progress.position
+            return report
+
+    def _throw_away(self) -> None:
+        for info in self._registry.builds(self._projection.NAME):
+            if info.state == BUILDING:
+                remove_build(self._registry, info)
+
+    def _open(self, stack: ExitStack) -> tuple[BuildInfo, Build]:
+        """The build to work on, which nobody else works on as long as `stack` holds it."""
+        projection, name = self._projection, self._projection.NAME
+        while True:
+            info = self._registry.begin(name, projection.SCHEMA_VERSION, projection.fingerprint())
+            path = self._registry.path_of(name, info.number)
+            lock = RunningLock(name, path)
+            lock.acquire(wait=False, holder=partial(holder_of, path, projection))
+            # While we waited for the lock, the build may have gone live, or been dropped.
+            if self._registry.unfinished(name, info.fingerprint) == info:
+                break
+            lock.release()
+        stack.callback(lock.release)
+        build = Build(path, projection, create=True)
+        stack.callback(build.close)
+        return info, build
+
+    # -- filling ---------------------------------------------------------------------------
+
+    def _fill(self, build: Build, upto: int | None, report: RebuildReport) -> None:
+        """Fill the build up to where the live one stands, or to the end of the log."""
+        target = self._log.last_id() if upto is None else upto
+        row = self._log.row(target) if target else None
+        build.create(self._log.uuid, target, None if row is None else row.digest())
+        build.check()
+        progress = build.progress()
+        report.resumed = progress.events > 0
+        with build.writing():
+            build.begin_beating(time.time())
+        if progress.phase != FILLING:
+            return
+        applier = Applier(build, self._log, parks=False)
+        done, self._total = progress.events, self._log.count(progress.target)
+        began, here = time.monotonic(), 0
+        beat = began
+        self._say(Progress("fill", done, self._total))
+        for events in fill(applier):
+            done, here = done + events, here + events
+            self._say(Progress("fill", done, self._total))
+            now = time.monotonic()
+            if now - beat >= HEARTBEAT:
+                beat = now
+                with build.writing():
+                    build.beat(time.time(), here / (now - began))
+            self._pause("batch")
+        self._pause("filled")
+
+    def _follow(self, build: Build, upto: int | None) -> None:
+        follower = Follower(Applier(build, self._log, parks=False))
+        while follower.step(upto):
+            done = build.progress().events
+            self._say(Progress("follow", done, max(done, self._total)))
+            self._pause("page")
+
+    # -- verifying -------------------------------------------------------------------------
+
+    def _verify(
+        self,
+        build: Build,
+        live: LiveSide,
+        report: RebuildReport,
+        sample: int | None,
+        from_scratch: bool,
+    ) -> Verification:
+        if not from_scratch:
+            with live.reading() as old:
+                here = build.progress().position
+                if old is None:
+                    report.notes.append("nothing live that is filled; not compared with it")
+                elif old.progress().position < here:
+                    # Only a live build that was itself put back to an older state is behind.
+                    report.notes.append("the live build is behind this one; not compared with it")
+                else:
+                    self._pause("snapshot")
+                    self._follow(build, old.progress().position)
+                    self._say(Progress("verify"))
+                    with build.reading():
+                        found = verify_against_live(old, build, self._log)
+                    self._pause("compared")
+                    return found
+        self._follow(build, None)
+        self._say(Progress("verify"))
+        with build.reading():
+            found = verify_against_kernel(build, self._log, sample=sample)
+        self._pause("compared")
+        return found
+
+    # -- switching -------------------------------------------------------------------------
+
+    def _switch(self, build: Build, live: LiveSide, info: BuildInfo) -> None:
+        """Go live. The lock is held for as long as the live build's last few pages take."""
+        upto = live.position_if_any()
+        self._follow(build, upto)
+        with live.held() as stands_at:
+            # From here on the live runner stands still.
+            self._pause("locked")
+            self._follow(build, stands_at)
+            self._pause("followed")
+            here = build.progress().position
+            if stands_at is not None and here < stands_at:
+                raise ProjectionError(
+                    info.name,
+                    f"the new build is at id {here}, the live one at {stands_at}; "
+                    "run the rebuild again",
+                )
+            self._pause("switching")
+            self._registry.go_live(info.name, info.number, live.number)
