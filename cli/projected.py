@@ -76,7 +76,7 @@ def projected(
 
 def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
     """Bring the projection up to the log, or let the process that runs it do so."""
-    from tapefold.projections.errors import AlreadyRunning, ProjectionMissing
+    from tapefold.projections.errors import AlreadyRunning, BuildFault, ProjectionMissing
     from tapefold.projections.runner import Runner
 
     end = log.last_id()
@@ -96,7 +96,7 @@ def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
             timer.cancel()
     except AlreadyRunning:
         model.wait_for(end, seconds)
-    except (sqlite3.OperationalError, OSError) as error:
+    except (BuildFault, sqlite3.OperationalError, OSError) as error:
         # The folder cannot be written, say: what there is can be read all the same.
         complain(f"projection {model.projection.NAME} cannot catch up: {error}")
 

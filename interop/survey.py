@@ -83,25 +83,27 @@ def survey(
     `placed`: the parents of the first rows, which stand on the tape already.
     """
     made = Survey()
-    tokens: list[Any] = []
+    parents = array("q")
+    later: dict[int, Any] = {}
+    """Row to the parent that it names, where that has not been read yet."""
     for line, outline, entry_id in records:
         row = len(made.ids)
         made.ids.append(entry_id)
         made.rows[entry_id] = row
         made.starts.append(line.start)
         made.ends.append(line.end)
-        tokens.append(outline.parent)
+        token = outline.parent
+        known = made.rows.get(token) if isinstance(token, str) and token else None
+        if known is None and token is not None:
+            later[row] = token
+        parents.append(ROOT if known is None else known)
         _classify(made, row, outline, entry_id)
-    parents = array("q")
-    for row, token in enumerate(tokens):
-        if row < len(placed):
-            parent = placed[row]
-            parents.append(ROOT if parent is None else made.rows.get(parent, ROOT))
-        elif token is None or (null_parent and not token):
-            parents.append(ROOT)
-        else:
+    for row, token in later.items():
+        if token or not null_parent:
             found = lookup(token)
-            parents.append(UNKNOWN if found is None else made.rows.get(found, UNKNOWN))
+            parents[row] = UNKNOWN if found is None else made.rows.get(found, UNKNOWN)
+    for row, parent in enumerate(placed[: len(parents)]):
+        parents[row] = ROOT if parent is None else made.rows.get(parent, ROOT)
     links = resolve_links(parents, [row not in made.marks for row in range(len(made.ids))])
     made.parents = [None if parent < 0 else made.ids[parent] for parent in links.parents]
     made.unknown = set(links.unknown)

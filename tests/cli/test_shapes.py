@@ -305,13 +305,19 @@ def test_the_shape_of_import(run_json):
                 "foreign": 0,
                 "skipped": 0,
                 "problems": [],
+                "size": SHORT.stat().st_size,
+                "sizes": {
+                    "kept": SHORT.stat().st_size,
+                    "already": 0,
+                    "torn": 0,
+                    "blank": 0,
+                    "unread": 0,
+                },
             }
         ]
     }
-    assert (
-        keys(shape["files"][0])
-        == ("path format session_id read kept already repaired foreign skipped problems").split()
-    )
+    names = "path format session_id read kept already repaired foreign skipped problems size sizes"
+    assert keys(shape["files"][0]) == names.split()
 
 
 def test_a_problem_has_a_line_a_reason_and_a_detail(run_json, tmp_path):

@@ -46,6 +46,7 @@ COMMANDS = {
     "record_custom": lambda s: s.record_custom("x"),
     "record_usage": lambda s: s.record_usage({}),
     "fork": lambda s: s.fork(),
+    "repair": lambda s: s.repair(),
     "append_imported": lambda s: s.append_imported([]),
 }
 
