@@ -20,7 +20,8 @@ Clock = Callable[[], float]
 class Figure:
     """One measured number.
 
-    `limit`: the most that --check accepts (None: it is only told). `aim`: what we would like.
+    `limit`: the most that --check accepts (None: it is only told), `least`: the least. `aim`: what
+    we would like.
     `detail`: the parts that the number was made from, for a reader who wonders.
     """
 
@@ -30,16 +31,21 @@ class Figure:
     limit: float | None = None
     aim: float | None = None
     detail: str = ""
+    least: float | None = None
 
     @property
     def is_missed(self) -> bool:
-        return self.limit is not None and self.value > self.limit
+        return (self.limit is not None and self.value > self.limit) or (
+            self.least is not None and self.value < self.least
+        )
 
     def spell(self, *, judged: bool = True) -> str:
         """One line, and one more for the detail; with the limit if the figure is `judged`."""
         wanted = ""
-        if self.limit is not None and judged:
-            wanted = f"   limit {self.limit:g}" + (f", aim {self.aim:g}" if self.aim else "")
+        if judged and (self.limit is not None or self.least is not None):
+            wanted = "   at least" if self.limit is None else "   limit"
+            wanted += f" {self.least if self.limit is None else self.limit:g}"
+            wanted += f", aim {self.aim:g}" if self.aim else ""
             wanted += "   MISSED" if self.is_missed else ""
         detail = f"\n      {self.detail}" if self.detail else ""
         return f"  {self.value:8.3g} {self.unit:<11} {self.what}{wanted}{detail}"

@@ -17,6 +17,7 @@ NAMES = {
     "forks": "a fork against an append, warm and cold",
     "deep_chain": "a view of a deep tree against one of a shallow tree",
     "commands": "start-up and view through the command line",
+    "projections": "rebuilding the projections against a bare loop, and event by event",
     "stepping": "a key of replay --step at 10,000 events, to the end of its redraw",
 }
 

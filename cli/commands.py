@@ -22,6 +22,8 @@ COMMANDS = {
         "show": "show",
         "diff": "diff",
         "tape": "tape",
+        "search": "search",
+        "trace": "trace",
     },
     "Go on": {
         "new": "new",
@@ -45,7 +47,11 @@ COMMANDS = {
         "fork": "fork",
         "forks": "forks",
     },
+    "Read models": {
+        "projections": "projections",
+    },
     "Care": {
+        "events": "events",
         "doctor": "doctor",
         "completion": "completion",
     },

@@ -33,9 +33,15 @@ def session_candidates(ctx: click.Context, incomplete: str) -> list[CompletionIt
     return items
 
 
-def entry_candidates(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+def entry_candidates(
+    ctx: click.Context, incomplete: str, *, digits_are_ids: bool = False
+) -> list[CompletionItem]:
     """Entry ids of the session on the command line, with labels and first words. Digits are
-    positions as well; where nothing begins so, it may be the beginning of a label."""
+    positions as well, written #3 where `digits_are_ids`; where nothing begins so, it may be the
+    beginning of a label."""
+    digits = incomplete.removeprefix("#")
+    is_number = (digits or incomplete == "#") and len(digits) < 12
+    is_number = is_number and digits.isascii() and (not digits or digits.isdigit())
 
     def look(store: Glance) -> list[Seen]:
         # Before an option that lacks its value click has not sorted the arguments out yet.
@@ -47,11 +53,18 @@ def entry_candidates(ctx: click.Context, incomplete: str) -> list[CompletionItem
         found = store.entries(session_id, incomplete.removeprefix("@"), OFFERED)
         if marked:
             return [one._replace(id=f"@{one.id}") for one in found]
-        if incomplete.isascii() and incomplete.isdigit() and len(incomplete) < 12:
-            # An id of digits alone would be taken for a position.
-            ids = [one._replace(id=f"@{one.id}") if one.id.isdigit() else one for one in found]
-            return store.positions(session_id, incomplete, OFFERED) + ids
-        return found
+        if not is_number:
+            return found
+        positions = store.positions(session_id, digits, OFFERED, entries=digits_are_ids)
+        if digits_are_ids or incomplete != digits:
+            positions = [one._replace(id=f"#{one.id}") for one in positions]
+        if not digits_are_ids:
+            # An id that reads as a position would be taken for one.
+            found = [
+                one._replace(id=f"@{one.id}") if one.id.removeprefix("#").isdigit() else one
+                for one in found
+            ]
+        return list({one.id: one for one in (*found, *positions)}.values())
 
     return _items(_look(ctx, look))
 

@@ -48,6 +48,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "tapefold diff short-talk a0000007 a0000009",
     ),
     "tape": ("tapefold tape short-talk --from 6 --to 7",),
+    "search": (
+        "tapefold search plank",
+        "tapefold search 'lan' --literal --role user",
+        "tapefold search plank --session short-talk --kind call",
+    ),
+    "trace": (
+        "tapefold trace short-talk",
+        "tapefold trace short-talk --entry 5",
+    ),
     # go on
     "new": ("tapefold new --title 'A gate' --id gate",),
     "append": (
@@ -80,7 +89,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "fork": ("tapefold fork short-talk --at 6 --id oak",),
     "forks": ("tapefold forks short-talk",),
+    # read models
+    "projections": (
+        "tapefold projections run --once",
+        "tapefold projections status",
+        "tapefold projections rebuild effective_view",
+        "tapefold projections verify branch_tree",
+    ),
     # care
+    "events": (
+        "tapefold events stats",
+        "tapefold events check",
+    ),
     "doctor": (
         "tapefold doctor",
         "tapefold doctor short-talk --json",

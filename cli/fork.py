@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .new import check_new_id
-from .options import POSITION, complete_entry, json_option, session_argument
+from .options import POSITION, complete_leaf, json_option, session_argument
 from .texts import WORDS
 from .view import chosen_leaf, read_state
 
@@ -21,7 +21,7 @@ from .view import chosen_leaf, read_state
 @click.option(
     "--leaf",
     metavar="ENTRY",
-    shell_complete=complete_entry,
+    shell_complete=complete_leaf,
     help="Where the fork begins.  [default: the leaf at that position]",
 )
 @click.option("--id", "child_id", type=WORDS, metavar="ID", help="The new session's id.")

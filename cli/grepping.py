@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from eventsourcing.persistence import StoredEvent
-
 from tapefold.domain.content import TextBlock
 
 from .visible import one_line
@@ -48,8 +46,7 @@ def find_text(
         is_plain = state.isascii() and b"\\u" not in state
         if quick is not None and is_plain and quick not in state.lower():
             continue
-        stored = StoredEvent(session_id, position, topic, state)
-        event: Any = sessions.mapper.to_domain_event(stored)
+        event = sessions.tapes.event_of(session_id, position, topic, state)
         for said in _texts(event.body):
             found = _around(said, needle)
             if found is not None:

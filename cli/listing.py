@@ -1,11 +1,11 @@
-"""The sessions of a store as a list shows them. No tape is folded: of each session a few events
-are read, and SQLite counts the rest without reading it."""
+"""The sessions of a store as a list shows them, out of their tapes: for a store without a session
+index (indexed.py). No tape is folded: of each session a few events are read, and SQLite counts the
+rest without reading it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tapefold.activity import Active, describe, newest_first
@@ -16,98 +16,78 @@ from tapefold.domain.events import (
     SessionInfoChanged,
     SessionStarted,
 )
-from tapefold.domain.heads import FINAL_STATUSES, Head, Timestamp
+from tapefold.domain.heads import FINAL_STATUSES, Head
 from tapefold.domain.outline import content_preview, cut
 from tapefold.persistence.errors import StoreError
+from tapefold.projections.branch_tree.index import name_key
 
 from .directories import is_below
+from .listed import NEWEST, SORT_KEYS, Listed, Wanted
 
 if TYPE_CHECKING:
     from tapefold import Event, Sessions
-
-    from .grepping import Match
 
 _FIRST_PAGE = 4
 _LARGEST_PAGE = 1024
 
 
-@dataclass(frozen=True)
-class Listed:
-    """One session.
-
-    `title` and `directory` are the newest, inherited ones included; `first_words` those of the
-    first user message, None where there is none; `messages` began on this tape, struck or not;
-    `size` is that of the stored events, in bytes; `model` that of the newest answer or change of
-    model on this tape. `match` is where the searched text stands. `problem` tells why the session
-    cannot be read; then most of the rest is empty.
-    """
-
-    session_id: str
-    position: int
-    last_activity: Timestamp
-    title: str | None = None
-    first_words: str | None = None
-    directory: str | None = None
-    created: Timestamp = None
-    messages: int = 0
-    size: int = 0
-    model: str | None = None
-    leaf: str | None = None
-    parent: str | None = None
-    parent_position: int | None = None
-    match: Match | None = None
-    problem: str | None = None
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which sessions are listed: below a directory, with activity since a moment, with a text in
-    title, first words or messages (letter case does not count), and at most how many."""
-
-    directory: str | None = None
-    since: datetime | None = None
-    text: str | None = None
-    limit: int | None = None
-
-
 def listed_sessions(
     sessions: Sessions, wanted: Wanted | None = None, left: list[str] | None = None
 ) -> Iterator[Listed]:
-    """The wanted sessions, the one with the newest activity first, each read when it is asked
-    for.
+    """The wanted sessions in their order. Where that is by activity, each is read when it is
+    asked for, else all of them are.
 
     A session that cannot be read is listed with its problem; where a filter would have to read
     it, it is left out, and `left` is told, as of sessions whose time says nothing to `since`.
     """
     wanted = wanted or Wanted()
-    number = 0
-    for active in newest_first(sessions):
-        if wanted.limit is not None and number >= wanted.limit:
-            return
-        found = _listed(sessions, active, wanted, [] if left is None else left)
-        if found is not None:
-            number += 1
-            yield found
+    found = _in_order(sessions, wanted, [] if left is None else left)
+    end = None if wanted.limit is None else wanted.offset + wanted.limit
+    return islice(found, wanted.offset, end)
 
 
-def _listed(sessions: Sessions, active: Active, wanted: Wanted, left: list[str]) -> Listed | None:
-    stream, problem, moment = active.stream, active.problem, active.moment
+def _in_order(sessions: Sessions, wanted: Wanted, left: list[str]) -> Iterator[Listed]:
+    read = (listed_session(sessions, one, wanted, left) for one in newest_first(sessions))
+    found = (one for one in read if one is not None)
+    if wanted.sort == NEWEST:
+        yield from found
+    else:
+        yield from sorted(found, key=SORT_KEYS[wanted.sort])
+
+
+def listed_session(
+    sessions: Sessions, active: Active, wanted: Wanted, left: list[str]
+) -> Listed | None:
+    """One session, None where it is not wanted."""
+    stream, problem = active.stream, active.problem
     try:
         if problem is None:
-            if wanted.since is not None and moment is None:
-                left.append(f"session {stream.session_id!r} has no time that can be read")
-                return None
-            if wanted.since is not None and moment is not None and moment < wanted.since:
-                return None
+            if wanted.since is not None:
+                if active.moment is None:
+                    left.append(timeless(stream.session_id))
+                    return None
+                if active.moment < wanted.since.timestamp():
+                    return None
             return _read(sessions, active, wanted)
     except StoreError:
         raise
     except TapefoldError as error:
         problem = str(error)
-    if wanted.since is not None or wanted.directory is not None or wanted.text is not None:
+    if wanted.is_narrowed:
         left.append(problem)
         return None
-    return Listed(stream.session_id, stream.position, active.last_activity, problem=problem)
+    return Listed(
+        stream.session_id,
+        stream.position,
+        active.last_activity,
+        problem=problem,
+        last_id=stream.last_id,
+    )
+
+
+def timeless(session_id: str) -> str:
+    """Why a session is left out of a list of those since a moment."""
+    return f"session {session_id!r} has no time that can be read"
 
 
 def _read(sessions: Sessions, active: Active, wanted: Wanted) -> Listed | None:
@@ -118,6 +98,10 @@ def _read(sessions: Sessions, active: Active, wanted: Wanted) -> Listed | None:
     described = describe(sessions, session_id, first if is_alone else None)
     if wanted.directory is not None and not is_below(described.directory, wanted.directory):
         return None
+    if wanted.name is not None:
+        name = name_key(described.title, first_words)
+        if name is None or wanted.name.casefold() not in name:
+            return None
     match = None
     if wanted.text is not None:
         from .grepping import find_text
@@ -144,6 +128,7 @@ def _read(sessions: Sessions, active: Active, wanted: Wanted) -> Listed | None:
         parent=None if origin is None else origin.session_id,
         parent_position=None if origin is None else origin.position,
         match=match,
+        last_id=active.stream.last_id,
     )
 
 

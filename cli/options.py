@@ -58,6 +58,15 @@ def complete_entry(
     return entry_candidates(ctx, incomplete)
 
 
+def complete_leaf(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The same for `--leaf`, after which a position is written #3."""
+    from .completing import entry_candidates
+
+    return entry_candidates(ctx, incomplete, digits_are_ids=True)
+
+
 def session_argument(function: F) -> F:
     """The session that a command is about."""
     return click.argument("session", shell_complete=complete_session)(function)
@@ -90,7 +99,7 @@ def leaf_option(function: F) -> F:
     return click.option(
         "--leaf",
         metavar="ENTRY",
-        shell_complete=complete_entry,
+        shell_complete=complete_leaf,
         help="Read at this entry instead of the session's own leaf; `none`: the empty path.",
     )(function)
 

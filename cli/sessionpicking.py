@@ -13,7 +13,7 @@ from .visible import one_line
 from .words import count
 
 if TYPE_CHECKING:
-    from .listing import Listed
+    from .listed import Listed
 
 DATED = 50
 """From this many columns on the last activity stands in front. Unit: columns."""

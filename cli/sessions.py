@@ -11,7 +11,9 @@ from .options import json_option
 from .since import Since
 
 if TYPE_CHECKING:
-    from .listing import Listed, Wanted
+    from .listed import Listed
+
+SORTS = ("newest", "name", "created", "messages", "size", "cost")
 
 
 @click.command("sessions")
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     metavar="WHEN",
     help="Those with activity since: a day, `yesterday`, or how long ago (3h, 2 days).",
 )
+@click.option("--name", metavar="TEXT", help="Those with TEXT in the title, or in the first words.")
 @click.option(
     "--grep",
     "text",
@@ -35,7 +38,15 @@ if TYPE_CHECKING:
     help="Those that say TEXT: in the title, a message, a summary or a label.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="No more than N, the newest."
+    "--sort",
+    type=click.Choice(SORTS),
+    default=SORTS[0],
+    show_default=True,
+    help="By what: names from A to Z, all else from the most to the least.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="No more than N of them.")
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Without the first N."
 )
 @click.option(
     "-i", "--interactive", is_flag=True, help="Pick one; its id is printed on standard output."
@@ -47,28 +58,44 @@ def command(
     here: bool,
     directory: str | None,
     since: datetime | None,
+    name: str | None,
     text: str | None,
+    sort: str,
     limit: int | None,
+    offset: int,
     interactive: bool,
     as_json: bool,
 ) -> None:
     """List the sessions of the store, the one with the newest activity first.
 
-    Letter case does not count for --grep; a fork is searched for what was said in it, not for
-    what it inherits. With -i only the id goes to standard output, so that
+    Letter case does not count for --name and --grep; a fork is searched for what was said in it,
+    not for what it inherits. With -i only the id goes to standard output, so that
     `tapefold view $(tapefold sessions -i)` works.
+
+    Where the projection branch_tree runs, the list is read from its session index, which knows
+    the tokens and costs as well, and takes no longer for 100,000 sessions.
     """
     from .group import complain
     from .stores import open_sessions
 
     if interactive and as_json:
         raise click.UsageError("-i asks a person, --json answers a program; give one of them")
-    wanted = _wanted(here, directory, since, text, limit)
+    from .listed import Wanted
+
+    wanted = Wanted(
+        directory=_directory(here, directory),
+        since=since,
+        name=_given(name, "--name"),
+        text=_given(text, "--grep"),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
     with open_sessions(database) as sessions:
-        from .listing import listed_sessions
+        from .indexed import list_sessions
 
         left: list[str] = []
-        listed = list(listed_sessions(sessions, wanted, left))
+        listed = list_sessions(sessions, wanted, left)
     for problem in left:
         complain(f"left out: {problem}")
     if interactive:
@@ -84,24 +111,24 @@ def command(
 
         click.echo(dump_json(sessions_shape(listed)))
     else:
-        _print(listed, is_narrowed=any((here, directory, since, text)))
+        _print(listed, is_narrowed=wanted.is_narrowed or offset > 0)
 
 
-def _wanted(
-    here: bool, directory: str | None, since: datetime | None, text: str | None, limit: int | None
-) -> Wanted:
+def _directory(here: bool, directory: str | None) -> str | None:
     import os
-
-    from .listing import Wanted
 
     if here and directory is not None:
         raise click.UsageError("give --here or --dir, not both")
-    if text is not None and not text:
-        raise click.UsageError("the text of --grep is empty")
     if directory is not None and (not directory or "\x00" in directory):
         raise click.UsageError("the directory of --dir is empty")
     place = os.getcwd() if here else directory  # noqa: PTH109 - text is wanted
-    return Wanted(None if place is None else os.path.abspath(place), since, text, limit)
+    return None if place is None else os.path.abspath(place)
+
+
+def _given(text: str | None, option: str) -> str | None:
+    if text is not None and not text:
+        raise click.UsageError(f"the text of {option} is empty")
+    return text
 
 
 def _print(listed: list[Listed], is_narrowed: bool) -> None:

@@ -11,12 +11,14 @@ from .visible import one_line
 from .words import count
 
 if TYPE_CHECKING:
-    from .listing import Listed
+    from .listed import Listed
 
 NARROW = 70
 """Below this many columns a session takes two lines."""
 WIDE = 120
 """From this many columns on size and model have a column. Unit: columns."""
+WIDEST = 150
+"""From this many columns on tokens and cost have one, where they are known. Unit: columns."""
 
 _COLUMNS = (
     "SESSION",
@@ -26,9 +28,13 @@ _COLUMNS = (
     "MODEL",
     "TITLE OR FIRST WORDS",
     "WHERE",
+    "TOKENS",
+    "COST",
 )
-_STYLES = ("mark", "", "dim", "dim", "", "", "dim")
-_TO_THE_RIGHT = (1, 3)
+_STYLES = ("mark", "", "dim", "dim", "", "", "dim", "dim", "")
+_TO_THE_RIGHT = (1, 3, 7, 8)
+_ALL = (0, 1, 2, 3, 4, 7, 8, 5, 6)
+_MORE = (0, 1, 2, 3, 4, 5, 6)
 _LESS = (0, 1, 2, 5, 6)
 
 
@@ -40,7 +46,7 @@ def print_sessions(paper: Paper, listed: Sequence[Listed]) -> None:
             paper.cut_line("  ", Span(facts_of(paper, one), "dim"))
             _print_match(paper, one)
         return
-    columns = range(len(_COLUMNS)) if paper.width is None or paper.width >= WIDE else _LESS
+    columns = _columns(paper, listed)
     rows = [[_fitted(paper, n, row[n]) for n in columns] for row in map(_row, listed)]
     rows.insert(0, [_COLUMNS[n] for n in columns])
     widths = [max(cell_len(row[n]) for row in rows) for n in range(len(columns))]
@@ -48,6 +54,14 @@ def print_sessions(paper: Paper, listed: Sequence[Listed]) -> None:
         paper.cut_line(*_parts(row, columns, widths, "bold" if n == 0 else ""))
         if n:
             _print_match(paper, listed[n - 1])
+
+
+def _columns(paper: Paper, listed: Sequence[Listed]) -> Sequence[int]:
+    """Those that have room; tokens and cost only where some session's are known."""
+    width = WIDEST if paper.width is None else paper.width
+    if width >= WIDEST and any(one.spent is not None for one in listed):
+        return _ALL
+    return _MORE if width >= WIDE else _LESS
 
 
 def _parts(
@@ -88,6 +102,8 @@ def _row(one: Listed) -> tuple[str, ...]:
         one.model or "",
         title_of(one),
         where,
+        "" if one.spent is None else tokens_text(sum(one.spent[:4])),
+        "" if one.spent is None else cost_text(one.spent.cost),
     )
 
 
@@ -126,6 +142,25 @@ def size_text(size: int) -> str:
             break
         amount /= 1000
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+
+
+def tokens_text(tokens: int) -> str:
+    """`812`, `4.2k`, `12M`: tokens, thousands, millions, billions of them; none: nothing."""
+    if not tokens:
+        return ""
+    amount = float(tokens)
+    for unit in ("", "k", "M", "G"):
+        if amount < 1000 or unit == "G":
+            break
+        amount /= 1000
+    return f"{amount:.0f}{unit}" if not unit or amount >= 10 else f"{amount:.1f}{unit}"
+
+
+def cost_text(cost: float) -> str:
+    """`12.34`, `0.0042`: in the provider's own currency, four places below one; none: nothing."""
+    if not cost:
+        return ""
+    return f"{cost:,.2f}" if cost >= 1 else f"{max(cost, 0.0001):.4f}"
 
 
 def from_the_end(paper: Paper, session_id: str, width: int) -> str:

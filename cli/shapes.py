@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .entries import Entry
     from .family import Family
     from .follower import Follower
-    from .listing import Listed
+    from .listed import Listed
 
 Shape = dict[str, Any]
 
@@ -226,7 +226,8 @@ def event_shape(event: Event) -> Shape:
 
 def sessions_shape(listed: Iterable[Listed]) -> Shape:
     """`sessions --json`. `match`: where the text of --grep stands (position null: in the title
-    or the first words); `problem`: why a session cannot be read."""
+    or the first words); `problem`: why a session cannot be read; `tokens` and `cost`: null where
+    the session index is not built."""
     return {"sessions": [_session(one) for one in listed]}
 
 
@@ -250,6 +251,15 @@ def _session(one: Listed) -> Shape:
         if match is None
         else {"position": match.position, "role": match.role, "text": match.text},
         "problem": one.problem,
+        "tokens": None
+        if one.spent is None
+        else {
+            "input": one.spent.input,
+            "output": one.spent.output,
+            "cache_read": one.spent.cache_read,
+            "cache_write": one.spent.cache_write,
+        },
+        "cost": None if one.spent is None else one.spent.cost,
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tapefold.domain.calls import Pairing, PairRow
+from tapefold.domain.carried import tells_system
 from tapefold.domain.context import build_context
 from tapefold.domain.events import Event
 from tapefold.domain.nodes import (
@@ -189,12 +190,24 @@ class Entries:
         is_row = (
             isinstance(node, MessageNode) or node.kind in ANCHORS or node.kind == BRANCH_SUMMARY
         )
-        return [] if not is_row or self._stands_at_its_call(node) else self._rows(place)
+        if not is_row or self._stands_at_its_call(node) or self._is_told_anew(place):
+            return []
+        return self._rows(place)
 
     def _stands_at_its_call(self, node: AnyNode) -> bool:
         owned = self.look.answers.get(getattr(node, "message_id", ""))
         caller = None if owned is None else self._row_of(owned[0])
         return caller is not None and caller.node.entry_id not in self.look.outside
+
+    def _is_told_anew(self, place: int) -> bool:
+        """Whether a system message stands before an anchor that says all of it anew."""
+        row, kept = self._row(place), self.look.kept
+        if row is None or row.winner is None or row.winner.role != "system" or not kept:
+            return False
+        ruling = self._node(kept[0])
+        if ruling.kind not in ANCHORS or place >= kept[0]:
+            return False
+        return tells_system(self._reader.bodies[ruling.seq].body.kept)
 
     def _rows(self, place: int) -> list[Line]:
         # The one builder of contexts, on this entry alone with what it depends on.

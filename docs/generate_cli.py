@@ -55,10 +55,20 @@ def commands() -> Iterator[str]:
             assert command is not None
             inner = click.Context(command, info_name=name, parent=context)
             yield from _command(command, inner, f"### tapefold {name}")
+            if isinstance(command, click.Group):
+                yield from _subcommands(command, inner, name)
             yield "```console"
             yield from (f"$ {example}" for example in COMMAND_EXAMPLES[name])
             yield "```"
             yield ""
+
+
+def _subcommands(group: click.Group, context: click.Context, name: str) -> Iterator[str]:
+    for inner_name in group.list_commands(context):
+        command = group.get_command(context, inner_name)
+        assert command is not None
+        inner = click.Context(command, info_name=inner_name, parent=context)
+        yield from _command(command, inner, f"#### tapefold {name} {inner_name}")
 
 
 def _command(command: click.Command, context: click.Context, title: str) -> Iterator[str]:

@@ -123,7 +123,8 @@ class ToolResultBody(BodyBase):
 class AnchorBody(BodyBase):
     """A summary, with what it covers. Token counts are the writer's estimate.
 
-    `kept` holds messages that a foreign summary carries in itself and that follow it.
+    `kept` holds messages that a foreign summary carries in itself and that follow it; system
+    messages among them stand before it.
     """
 
     summary: MaybeText = None

@@ -1,4 +1,5 @@
-"""Messages that a summary carries in itself. They follow it, paired as all others are."""
+"""Messages that a summary carries in itself. They follow it, paired as all others are; system
+messages among them stand before it."""
 
 from __future__ import annotations
 
@@ -52,6 +53,12 @@ def carried(kept: object) -> Iterator[Carried]:
                 else:
                     used.add(found)
                     yield _result(messages[found], block.call_id)
+
+
+def tells_system(kept: object) -> bool:
+    """Whether an anchor's `kept` says what the system is told from there on: it stands for the
+    system messages before the anchor then, those behind its boundary included."""
+    return any(row.role == "system" for row in carried(kept))
 
 
 def _result(message: dict[str, Any], call_id: str) -> Carried:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .calls import DUPLICATE
-from .carried import carried
+from .carried import Carried, carried, tells_system
 from .content import Content, TextBlock, ToolCallBlock, content_json, plain_text
 from .events import Event
 from .jsonvalues import sha256_hex
@@ -133,13 +133,17 @@ class _Builder:
     def build(self) -> None:
         # A summary in front stays in front: rows without a number lead, or stay where they are.
         ordered = sort_rows(self.selection.kept, order_key)
+        anew = self._system_told_anew()
         for item in ordered:
             if item.entry_id in self.selection.summaries:
                 self._summary(item)
             elif item.kind == BRANCH_SUMMARY:
                 self._branch_summary(item)
             elif item.kind == MESSAGE and item.message is not None:
-                self._message(item.message)
+                if item.message.role == "system" and item.index < anew:
+                    self._exclude(item.message, "superseded")
+                else:
+                    self._message(item.message)
         # A result behind the boundary may answer a call that is kept.
         told = {row.entry_id for row in self.rows} | {left.entry_id for left in self.excluded}
         told |= self.kept
@@ -190,6 +194,14 @@ class _Builder:
 
     # -- rows ------------------------------------------------------------------------------
 
+    def _system_told_anew(self) -> int:
+        """The place on the path before which no system message counts: the ruling anchor's, if
+        it carries what the system is told. 0: all count."""
+        ruling = self.selection.ruling
+        if ruling is None or ruling.event is None or not tells_system(ruling.event.body.kept):
+            return 0
+        return ruling.index
+
     def _summary(self, item: Item) -> None:
         assert item.event is not None
         body = item.event.body
@@ -200,13 +212,19 @@ class _Builder:
             return
         kind = HANDOFF if item.kind == HANDOFF else "summary"
         session_id, position = self.state.locate(item.node.seq)
+        told = list(carried(body.kept))
+        self._carried(item, [row for row in told if row.role == "system"])
         if plain_text(content).strip():  # providers refuse a message of empty text
             self.rows.append(
                 Row(kind, item.entry_id, "user", content, session_id, position, reason="anchor")
             )
         else:
             self._exclude_node(item, "empty")
-        for told in carried(body.kept):
+        self._carried(item, [row for row in told if row.role != "system"])
+
+    def _carried(self, item: Item, rows: Sequence[Carried]) -> None:
+        session_id, position = self.state.locate(item.node.seq)
+        for told in rows:
             if told.made_up:
                 self._interrupted(told.call_id)
                 continue

@@ -39,12 +39,12 @@ class SessionExists(TapefoldError):
 class UnknownEntry(TapefoldError, LookupError):
     """No entry (or mark) of the tape, basis included, has this id."""
 
-    def __init__(self, session_id: str, entry_id: str) -> None:
+    def __init__(
+        self, session_id: str, entry_id: str, hint: str = "look at its tree for the ids"
+    ) -> None:
         self.session_id = session_id
         self.entry_id = entry_id
-        super().__init__(
-            f"session {session_id!r} has no entry {entry_id!r}; look at its tree for the ids"
-        )
+        super().__init__(f"session {session_id!r} has no entry {entry_id!r}; {hint}")
 
 
 class UnknownMessage(TapefoldError, LookupError):

@@ -27,6 +27,12 @@ def instant(timestamp: Timestamp) -> datetime | None:
     return None
 
 
+def seconds(timestamp: Timestamp) -> float | None:
+    """The same in seconds since 1970, as sessions are sorted by it."""
+    moment = instant(timestamp)
+    return None if moment is None else moment.timestamp()
+
+
 def _of_text(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)

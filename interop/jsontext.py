@@ -45,6 +45,8 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return encode_basestring_ascii(error.object[error.start : error.end])[1:-1], error.end
 
 
+# The bytes that begin characters which Python's own escapes write with two digits, or with eight.
+_OTHER_DIGITS: Final = (b"\xc2", b"\xc3", b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
 _ESCAPES: Final = "tapefold-json-escapes"
 codecs.register_error(_ESCAPES, _escaped)
 
@@ -93,11 +95,6 @@ class PlainReader:
         return Plain(value, written, text) if type(value) is dict else None
 
 
-def _is_deep(value: Any, line: bytes) -> bool:
-    brackets = line.count(b"{") + line.count(b"[")
-    return brackets > MAX_DEPTH and depth_of(value) > MAX_DEPTH
-
-
 def _says_all(text: bytes, line: bytes) -> bool:
     """Whether what was read certainly has all keys of the line, and no number that is too long."""
     if any(sign in line for sign in _UNCOUNTABLE):
@@ -138,7 +135,12 @@ text_of = _encode
 
 def _digest(text: bytes, has_delete: bool) -> str:
     if not text.isascii():
-        text = text.decode().encode("ascii", _ESCAPES)
+        errors = "backslashreplace"
+        for lead in _OTHER_DIGITS:
+            if lead in text:
+                errors = _ESCAPES
+                break
+        text = text.decode().encode("ascii", errors)
     if has_delete:
         text = text.replace(b"\x7f", b"\\u007f")
     return sha256(text).hexdigest()[:32]

@@ -26,6 +26,9 @@ MAX_LOOKAHEAD: Final = 1 << 20
 
 MAX_LINES_AHEAD: Final = 32
 
+BATCH: Final = 1 << 17
+"""How much is read at once, and the line after it to its end. Unit: bytes."""
+
 FREE_LOOKS: Final = 10_000
 LOOKS_A_LINE: Final = 2
 """Lines that may be looked ahead at in all: so many, and so many more for each line read. A file
@@ -52,18 +55,20 @@ class LineReader:
         self._source = io.BytesIO(source) if isinstance(source, bytes) else source
         self._is_record = is_record or (lambda value: isinstance(value, dict))
         self._left = limit
+        self._batch: Iterator[bytes] = iter(())
         self._ahead: deque[tuple[int, int, bytes]] = deque()
         self._number = 0
-        self._looks = FREE_LOOKS
+        self._looked = 0
         self._crlf_seen = False
         self._decoder = Decoder()
         self._read_plain = PlainReader().read
         self.end = 0
 
     def __iter__(self) -> Iterator[Line]:
+        read_plain = self._read_plain
         while (physical := self._next()) is not None:
             number, start, raw = physical
-            plain = self._read_plain(raw)
+            plain = read_plain(raw)
             if plain is not None and (self._crlf_seen or not raw.endswith(b"\r\n")):
                 yield Line(number, start, start + len(raw), plain.value, None, (), None, plain)
             else:
@@ -72,15 +77,31 @@ class LineReader:
     def _next(self) -> tuple[int, int, bytes] | None:
         if self._ahead:
             return self._ahead.popleft()
-        raw = self._source.readline() if self._left is None else self._source.readline(self._left)
+        raw = next(self._batch, b"") or self._more()
         if not raw:
             return None
-        if self._left is not None:
-            self._left -= len(raw)
-        start, self.end = self.end, self.end + len(raw)
+        start = self.end
+        self.end = start + len(raw)
         self._number += 1
-        self._looks += LOOKS_A_LINE
         return self._number, start, raw
+
+    def _more(self) -> bytes:
+        """The next line of the source. Where it is known how far to read, some are read at once."""
+        if self._left is None:
+            return self._source.readline()
+        if self._left <= 0:
+            return b""
+        lines = self._source.readlines(min(BATCH, self._left))
+        self._left -= sum(map(len, lines))
+        if self._left < 0:
+            lines[-1] = lines[-1][: self._left]
+        self._batch = iter(lines)
+        return next(self._batch, b"")
+
+    def _may_look(self) -> bool:
+        """Take one of the looks ahead, if one is left."""
+        self._looked += 1
+        return self._looked <= FREE_LOOKS + LOOKS_A_LINE * self._number
 
     def _read(self, number: int, start: int, raw: bytes) -> Iterator[Line]:
         notes: list[Note] = []
@@ -191,8 +212,7 @@ class LineReader:
         parts = [raw]
         size = len(raw)
         line: Line | None = None
-        while len(taken) < MAX_LINES_AHEAD and size <= MAX_LOOKAHEAD and self._looks > 0:
-            self._looks -= 1
+        while len(taken) < MAX_LINES_AHEAD and size <= MAX_LOOKAHEAD and self._may_look():
             physical = self._next()
             if physical is None:
                 break

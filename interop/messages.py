@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..domain.bodies import MessageBody
-from ..domain.content import TextBlock, call_ids
+from ..domain.content import TextBlock, call_ids, content_json
 from .blocks import read_blocks, text_block, write_blocks
 
 INTERRUPTED: Final = "Tool call interrupted by user"
@@ -70,7 +70,7 @@ class Taken:
 
     `values` are fields of the body. `rest` and `absent` say how the message differs from what
     `give` would make of these: fields beside ours, and fields that it lacks. `text`: its content
-    was a string.
+    was a string. `sections`: the last block of the content was made of its sections.
     """
 
     role: str
@@ -81,6 +81,7 @@ class Taken:
     rest: dict[str, Any] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     text: bool = False
+    sections: bool = False
 
     def extra(self) -> dict[str, Any]:
         """The part of `extra` that `give` needs."""
@@ -91,6 +92,8 @@ class Taken:
             out["message_absent"] = self.absent
         if self.text:
             out["text"] = True
+        if self.sections:
+            out["sections"] = True
         return out
 
 
@@ -109,6 +112,8 @@ def take(message: Any) -> Taken | None:
         _take_bash(taken, rest)
     else:
         _take_content(taken, rest)
+    if role == "system":
+        _take_sections(taken, rest)
     for key, name in _TEXTS.get(role, ()):
         if isinstance(rest.get(key), str):
             taken.values[name] = rest.pop(key)
@@ -159,6 +164,24 @@ def _take_content(taken: Taken, rest: dict[str, Any]) -> None:
         taken.absent.append("content")
 
 
+def sections_text(message: dict[str, Any]) -> str:
+    """What the sections of a system message say: Pi sends their texts, as they are and in their
+    order, behind the content, with an empty line between two. Empty where they say nothing."""
+    sections = message.get("sections")
+    if not isinstance(sections, dict):
+        return ""
+    said = "\n\n".join(text for text in sections.values() if isinstance(text, str) and text)
+    return said if said.strip() else ""
+
+
+def _take_sections(taken: Taken, rest: dict[str, Any]) -> None:
+    """The sections stay in the rest; what they say is content, too, for it is what is sent."""
+    said = sections_text(rest)
+    if said:
+        taken.values["content"] = (*taken.values.get("content", ()), text_block(said))
+        taken.sections = True
+
+
 def _take_bash(taken: Taken, rest: dict[str, Any]) -> None:
     output = rest.get("output")
     if isinstance(output, str):
@@ -190,15 +213,16 @@ def give(
         summary = "".join(b.text for b in body.content if isinstance(b, TextBlock))
         return {"summary": summary, **rest} if body.content else dict(rest)
     role = role or "user"
+    content = body.content[:-1] if extra.get("sections") else body.content
     out: dict[str, Any] = {"role": THEIRS.get(role, role)}
     if role == "bash_execution":
         details = body.details if isinstance(body.details, dict) else {}
         out["output"] = "".join(b.text for b in body.content if isinstance(b, TextBlock))
         out.update({theirs: details[ours] for theirs, ours in _BASH.items() if ours in details})
     elif extra.get("text"):
-        out["content"] = "".join(b.text for b in body.content if isinstance(b, TextBlock))
+        out["content"] = "".join(b.text for b in content if isinstance(b, TextBlock))
     else:
-        out["content"] = write_blocks(body.content)
+        out["content"] = write_blocks(content)
     if role == "tool_result" and calls:
         out["toolCallId"] = calls[0]
     for key, name in (*_TEXTS.get(role, ()), *_VALUES.get(role, ())):
@@ -212,3 +236,16 @@ def give(
     for key in extra.get("message_absent", ()):
         out.pop(key, None)
     return out
+
+
+def kept_message(taken: Taken) -> dict[str, Any]:
+    """A message that a compaction carries, as an anchor's body keeps it."""
+    kept: dict[str, Any] = {
+        "role": taken.role,
+        "content": content_json(taken.values.get("content", ())),
+    }
+    if taken.role == "tool_result" and taken.call_ids:
+        kept["call_id"] = taken.call_ids[0]
+        if taken.values.get("is_error"):
+            kept["is_error"] = True
+    return kept

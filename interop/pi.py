@@ -7,7 +7,7 @@ nothing here may rely on the shape of a record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from ..domain.events import (
@@ -24,7 +24,7 @@ from ..domain.events import (
 )
 from ..domain.heads import Head
 from .blocks import read_blocks, text_block, write_blocks
-from .messages import Taken, take
+from .messages import Taken, kept_message, take
 from .outlines import LOOSE, MARK, QUIET, ROW, Field, Kind, Outline, Place
 from .records import RecordFormat
 from .times import is_iso, is_number
@@ -51,7 +51,6 @@ class PiFormat(RecordFormat):
     NAME = "pi"
     PARENT = "parentId"
     NULL_PARENT = True
-    HAS_PLAIN = True
     KINDS: ClassVar[Mapping[str, Kind]] = {
         "message": Kind(MessageFinalized, ROW),
         "custom_message": Kind(MessageFinalized, ROW),
@@ -233,11 +232,20 @@ def trimmed(name: Any) -> str | None:
 
 def _compaction(place: Place, body: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
     head: dict[str, Any] = {"name": COMPACTION, "first_kept": place.first_kept}
-    if place.kept is not None:
-        body["kept"] = place.kept
+    kept = [*_system_message(rest), *(place.kept or ())]
+    if kept or place.kept is not None:
+        body["kept"] = kept
     if place.first_kept is not None and rest.get("firstKeptEntryId") == place.first_kept:
         del rest["firstKeptEntryId"]
     return head
+
+
+def _system_message(rest: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the model is told from a compaction on, which the compaction carries: the system
+    messages before it are behind its boundary."""
+    taken = take(rest.get("systemMessage"))
+    if taken is not None and taken.role == "system" and taken.values.get("content"):
+        yield kept_message(taken)
 
 
 def _edit(body: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:

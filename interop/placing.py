@@ -117,8 +117,7 @@ def _key(token: Any) -> tuple[str, Any]:
 class Placer:
     """Places the records of one file.
 
-    `survey` makes a survey of the whole file when it is first needed. `frozen`: the session was
-    gone on with here, so nothing of the file moves its leaf.
+    `survey` makes a survey of the whole file when it is first needed.
     """
 
     def __init__(
@@ -127,13 +126,13 @@ class Placer:
         ids: Ids,
         survey: Callable[[], Survey],
         started: Timestamp,
-        frozen: bool,
     ) -> None:
         self._form = form
         self._ids = ids
         self._make_survey = survey
         self._survey: Survey | None = None
-        self._frozen = frozen
+        self.frozen = False
+        """The session was gone on with here, so nothing of the file moves its leaf."""
         self._time = started
         self._leaf: str | None = None
         self._stands: dict[str, str | None] = {}
@@ -144,7 +143,6 @@ class Placer:
         """Assistant message to its calls."""
         self.placed: list[str | None] = []
         """The parents of the rows so far: on the tape already, or about to be."""
-        self._row = 0
         self._last = ""
 
     # -- what is on the tape already -------------------------------------------------------
@@ -154,7 +152,6 @@ class Placer:
         self._time = head.timestamp
         if head.entry_id is None:
             return
-        self._row += 1
         self.placed.append(head.parent_id)
         self._ids.adopt(head.entry_id, own_id, head.record or "0")
         if head.takes_leaf:
@@ -182,7 +179,7 @@ class Placer:
         self._parent(outline, place, report)
         if node == MARK:
             place.stands_for = self._entry_of(place.parent_id)
-        elif not self._frozen and (
+        elif not self.frozen and (
             node == ROW or (node == QUIET and self._entry_of(place.parent_id) == self._leaf)
         ):
             place.takes_leaf = True
@@ -203,7 +200,6 @@ class Placer:
             place.owner,
         )
         self.placed.append(place.parent_id)
-        self._row += 1
 
     @property
     def known_ids(self) -> Collection[str]:
@@ -234,12 +230,11 @@ class Placer:
             self._calls[entry_id] = calls
         self._ids.first[entry_id] = int(digest, 16)
         self._time = time
-        if not self._frozen:
+        if not self.frozen:
             self._leaf = entry_id
         self.placed.append(parent_id)
-        self._row += 1
         self._last = entry_id
-        return owner, not self._frozen
+        return owner, not self.frozen
 
     def known(self, token: Any) -> str | None:
         """The entry that a reference means, among the records so far."""
@@ -247,7 +242,7 @@ class Placer:
 
     def survey(self) -> Survey:
         """The survey of the whole file."""
-        return self._survey_of(self._row)
+        return self._survey_of(len(self.placed))
 
     def _survey_of(self, rows: int) -> Survey:
         """A survey with at least so many rows: a file that is followed outgrows the first one."""
@@ -276,13 +271,14 @@ class Placer:
             report("self_parent", f"{token}")
             return
         # Not read yet, or nowhere: only the whole file can tell.
-        survey = self._survey_of(self._row + 1)
-        place.parent_id = survey.parents[self._row]
-        if self._row in survey.unknown:
+        row = len(self.placed)
+        survey = self._survey_of(row + 1)
+        place.parent_id = survey.parents[row]
+        if row in survey.unknown:
             place.unknown_parent = True
             under = f"hangs under {place.parent_id}" if place.parent_id else "is a root"
             report("unknown_parent", f"{token!s:.200} is not in the file; the record {under}")
-        elif self._row in survey.rings:
+        elif row in survey.rings:
             report("ring", f"{place.entry_id} is now a root")
 
     def _entry_of(self, parent_id: str | None) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from ..domain.drafts import Draft
 from ..domain.events import MessageFinalized
 from .jsontext import Plain, text_of
-from .messages import INTERRUPTED
+from .messages import INTERRUPTED, sections_text
 from .placing import LONGEST_ID, Placer, usable_id
 from .records import RecordFormat
 
@@ -36,6 +36,8 @@ class PlainWay:
         self._tool = form.NAME
         self._parent = form.PARENT
         self._is_time = form.is_time
+        self._message = form.plain_message
+        self._null_parent = form.NULL_PARENT
         self._placer = placer
         self._known = placer.known_ids
         self._minute = ""
@@ -43,24 +45,27 @@ class PlainWay:
     def draft(self, plain: Plain, line: int) -> Draft | None:
         """The event of a new message about which there is nothing to report: its record has the
         common fields and no other, its id is new, its time readable, and its parent is known or
-        it says that it is a root. None otherwise.
+        it says, as its tool does, that it is a root. None otherwise.
         """
         record = plain.value
-        if len(record) != 5 or record.get("type") != "message":
+        get = record.get
+        if get("type") != "message":
             return None
-        try:
-            own_id, parent, time = record["id"], record[self._parent], record["timestamp"]
-            message = plain.written["message"]
-        except KeyError:
-            return None
-        known = self._known
+        own_id, parent, time = get("id"), get(self._parent), get("timestamp")
+        known, common = self._known, 5
         if type(own_id) is not str or own_id in known or not self._can_be_read(time):
             return None
-        if parent is not None and (type(parent) is not str or parent not in known):
+        if parent is None:
+            if (self._parent in record) is not self._null_parent:
+                return None
+            common = 5 if self._null_parent else 4
+        elif type(parent) is not str or parent not in known:
+            return None
+        if len(record) != common:
             return None
         if not (len(own_id) <= LONGEST_ID and own_id.isalnum()) and not usable_id(own_id):
             return None
-        taken = take_plain(message)
+        taken = take_plain(self._message(plain))
         if taken is None:
             return None
         role, status, calls, interruption, fields, own = taken
@@ -137,6 +142,11 @@ def take_plain(message: Any) -> PlainMessage | None:
         own["text"] = True
     else:
         return None
+    if role == "system" and "sections" in rest:
+        said = sections_text(rest)
+        if said:
+            fields["content"] = [*fields.get("content", ()), {"type": "text", "text": said}]
+            own["sections"] = True
     return None if taken is None else (*taken, fields, own)
 
 

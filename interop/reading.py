@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from ..domain.bodies import StartBody
-from ..domain.content import content_json
 from ..domain.drafts import Draft
 from ..domain.events import SessionStarted
 from ..domain.heads import Head
@@ -21,7 +20,7 @@ from .late import LateParents, Waiting
 from .line import BLANK, GLUED, TORN, Line
 from .lines import LineReader
 from .making import make
-from .messages import Taken, take
+from .messages import kept_message, take
 from .outlines import Outline, Place
 from .placing import Ids, Placer, is_node
 from .plain import PlainWay
@@ -59,20 +58,20 @@ class SessionReading:
         self,
         known: Iterable[Head] | None = None,
         *,
-        frozen: bool = False,
         incarnation: str | None = None,
         tail: BinaryIO | None = None,
     ) -> Iterator[Draft]:
         """The events that are new; the first begins the tape where `known` is None.
 
-        `known`: the heads of the tape, in order; those without a line were not imported.
-        `frozen`: the file does not move the leaf any more. `tail` gives the lines of a file that
-        still grows, in place of the file as it is now. Raises `SourceChanged` before the first
-        event is given.
+        `known`: the heads of the tape, in order; all of them have been taken when the first event
+        is given. Those without a line were not imported: the session was gone on with here, and
+        the file does not move the leaf any more. `tail` gives the lines of a file that still
+        grows, in place of the file as it is now. Raises `SourceChanged` before the first event
+        is given.
         """
-        self._known = (head for head in known or () if head.line is not None)
+        self._known = self._imported(known or ())
         self._ids = Ids(self.identity.session_id)
-        self._placer = Placer(self.form, self._ids, self._make_survey, self._first_time(), frozen)
+        self._placer = Placer(self.form, self._ids, self._make_survey, self._first_time())
         self._way = PlainWay(self.form, self._placer)
         self._header = next(self._known, None) if self.identity.header is not None else None
         self._next = next(self._known, None)
@@ -80,18 +79,35 @@ class SessionReading:
             yield self._started(incarnation)
         with self._source.open() if tail is None else tail as file:
             limit = self._source.size if tail is None else None
+            make = self._way.draft
             for line in self.form.lines(LineReader(file, self.form.is_record, limit)):
-                draft = self._plain(line) if self.form.HAS_PLAIN else None
+                # The event of a new message about which there is nothing to report; None for
+                # everything else: `_line` deals with it, and nothing has been changed.
+                plain, draft = line.plain, None
+                if plain is not None and plain.value is line.value and self._next is None:
+                    draft = make(plain, line.number)
                 if draft is None:
                     yield from self._line(line)
-                else:
-                    yield draft
+                    continue
+                if self._late:
+                    self._say_late(line, line.value["id"])
+                self.consumed = line.end
+                self.report.read += 1
+                self.report.keep(line.end - line.start, repaired=False)
+                yield draft
         self.check_end()
 
     def check_end(self) -> None:
         """Raise `SourceChanged` if the file ends before all that was imported of it has come."""
         if self._next is not None:
             raise self._changed(self._next.line, "is gone")
+
+    def _imported(self, known: Iterable[Head]) -> Iterator[Head]:
+        for number, head in enumerate(known):
+            if head.line is not None:
+                yield head
+            elif number:
+                self._placer.frozen = True
 
     def _first_time(self) -> Any:
         token = self.identity.timestamp
@@ -179,25 +195,6 @@ class SessionReading:
 
     # -- records ---------------------------------------------------------------------------
 
-    def _plain(self, line: Line) -> Draft | None:
-        """The event of a new message about which there is nothing to report.
-
-        None for everything else: `_line` deals with it, and nothing has been changed.
-        """
-        plain = line.plain
-        if plain is None or plain.value is not line.value or self._next is not None:
-            return None
-        draft = self._way.draft(plain, line.number)
-        if draft is None:
-            return None
-        if self._late:
-            self._say_late(line, line.value["id"])
-        self.consumed = line.end
-        report = self.report
-        report.read += 1
-        report.keep(line.end - line.start, repaired=False)
-        return draft
-
     def _record(self, line: Line) -> Iterator[Draft]:
         digest = line_digest(line)
         own_id = self.form.own_id(line.value)
@@ -260,7 +257,7 @@ class SessionReading:
             place.first_kept = found.ids[rows[0]]
             return
         taken = [take(message) for message in tail]
-        place.kept = [_kept_message(t) for t in taken if t is not None]
+        place.kept = [kept_message(t) for t in taken if t is not None]
         self._say(line, "tail_differs", f"{len(tail)} messages")
 
     def _message_at(self, found: Survey, row: int) -> Any:
@@ -330,14 +327,3 @@ class SessionReading:
 
 def _silent(reason: str, detail: str) -> None:
     """Takes no note: the same is said when the record is placed."""
-
-
-def _kept_message(taken: Taken) -> dict[str, Any]:
-    """A message that a compaction carries, as an anchor's body keeps it."""
-    content = content_json(taken.values.get("content", ()))
-    kept: dict[str, Any] = {"role": taken.role, "content": content}
-    if taken.role == "tool_result" and taken.call_ids:
-        kept["call_id"] = taken.call_ids[0]
-        if taken.values.get("is_error"):
-            kept["is_error"] = True
-    return kept

@@ -10,7 +10,8 @@ Everything that a record says survives. `extra` of the event's body holds, under
   that differs from where the entry was put);
 * `absent`: fields that such a record has, and this one lacks;
 * `type`: the record's type, where the event's kind does not say it;
-* `message`, `message_absent`, `text`: the same for the message inside it (`messages.py`);
+* `message`, `message_absent`, `text`, `sections`: the same for the message inside it
+  (`messages.py`);
 * `record`: the whole record, where the rest would not give it back exactly;
 * `tail`: true where a compaction's boundary was found by the messages that it carries;
 * `raw` or `raw_base64`: its text, where the record itself was not read whole, with `why`;
@@ -33,6 +34,7 @@ from ..domain.digests import mark_digest, message_digest
 from ..domain.drafts import Draft
 from ..domain.events import Event, ForeignRecorded, MessageFinalized
 from ..domain.heads import Head
+from .jsontext import Plain
 from .line import Line
 from .making import make
 from .messages import Taken, give
@@ -50,8 +52,6 @@ class RecordFormat(ABC):
     """Event kind to record type."""
     NULL_PARENT: ClassVar[bool] = False
     """A root names its parent null, rather than none."""
-    HAS_PLAIN: ClassVar[bool] = False
-    """Its plain messages can go the quick way (`plain.py`)."""
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -93,6 +93,11 @@ class RecordFormat(ABC):
         if not self.fits(outline):
             return Outline(record, QUIET, None, name, own_id, parent, None, MISFIT)
         return outline
+
+    def plain_message(self, plain: Plain) -> Any:
+        """The message in a record of type `message`, made of parts of `plain.written`, if it can
+        go the quick way (`plain.py`): nothing of it would be given back differently."""
+        return plain.written.get("message")
 
     @abstractmethod
     def take(self, name: str, record: dict[str, Any]) -> Taken | None:

@@ -23,10 +23,11 @@ from ..domain.events import (
     ThinkingLevelChanged,
 )
 from ..domain.heads import Head
+from .jsontext import Plain
 from .messages import Taken, take
 from .outlines import MARK, QUIET, ROW, Field, Kind, Outline, Place
 from .records import RecordFormat
-from .tau_shape import shaped
+from .tau_shape import UNKNOWN, shaped
 from .times import is_number
 
 COMPACTION: Final = "compaction/imported"
@@ -97,12 +98,22 @@ class TauFormat(RecordFormat):
             if not isinstance(message, dict):
                 return None
             taken = take(shaped(message))
-            if taken is not None and taken.values.get("model") == "unknown":
+            if taken is not None and taken.values.get("model") == UNKNOWN:
                 taken.rest["model"] = taken.values.pop("model")
-            if taken is not None and taken.values.get("provider") == "unknown":
+            if taken is not None and taken.values.get("provider") == UNKNOWN:
                 taken.rest["provider"] = taken.values.pop("provider")
             return taken
         return take(custom_message(record))
+
+    def plain_message(self, plain: Plain) -> Any:
+        """The message, where the tool itself would read it as it is written."""
+        message = plain.value.get("message")
+        if not isinstance(message, dict):
+            return None
+        read = shaped(message)
+        if read != message or UNKNOWN in (read.get("model"), read.get("provider")):
+            return None
+        return read if plain.value is plain.written else shaped(plain.written["message"])
 
     def beside_message(self, outline: Outline) -> dict[str, Any]:
         """Fields beside the message."""

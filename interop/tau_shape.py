@@ -46,6 +46,9 @@ _SNAKE: Final = {
 _COUNTS: Final = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 _COSTS: Final = ("input", "output", "cacheRead", "cacheWrite", "total")
 
+UNKNOWN: Final = "unknown"
+"""What stands where a message does not say its API, provider or model."""
+
 _MISSING: Final = object()
 
 
@@ -140,7 +143,7 @@ def _user(message: dict[str, Any]) -> dict[str, Any]:
 def _assistant(message: dict[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {"content": _blocks(message.get("content"))}
     for key in ("api", "provider", "model"):
-        out[key] = message.get(key, "unknown")
+        out[key] = message.get(key, UNKNOWN)
     _add(out, message, ("responseModel", "responseProvider", "responseId"))
     if message.get("diagnostics") is not None:
         out["diagnostics"] = _diagnostics(message["diagnostics"])

@@ -140,14 +140,19 @@ class Glance:
         told = {i: f"[{labels[i]}] {seen[i]}" if labels.get(i) else seen[i] for i in fit[:limit]}
         return [Seen(i, words) for i, words in told.items()]
 
-    def positions(self, session_id: str, digits: str, limit: int) -> list[Seen]:
-        """The positions that begin with these digits, the lowest first."""
+    def positions(
+        self, session_id: str, digits: str, limit: int, *, entries: bool = False
+    ) -> list[Seen]:
+        """The positions that begin with these digits, the lowest first; without digits those at
+        the beginning. `entries`: only those of entries."""
         found: list[Seen] = []
-        number = int(digits)
-        for power in range(8):
+        number = int(digits or 1)
+        for power in range(8 if digits else 1):
             low, high = number * 10**power, (number + 1) * 10**power - 1
-            where = f"originator_version BETWEEN {low} AND {high}"
+            where = f"originator_version BETWEEN {low} AND {high if digits else limit}"
             for event in self._rows(session_id, where, limit - len(found), "ASC"):
+                if entries and not isinstance(event.head.get("entry_id"), str):
+                    continue
                 kind = event.head.get("role") or str(event.head.get("kind")).replace("_", " ")
                 words = f"{kind}: {event.words}" if event.words else str(kind)
                 found.append(Seen(str(event.position), words))

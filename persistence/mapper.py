@@ -7,6 +7,7 @@ compressor. To use it elsewhere, set MAPPER_TOPIC to `tapefold.persistence.mappe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, cast
 
@@ -29,11 +30,13 @@ from .codec import (
     head_of_json,
     join_state,
     load_object,
+    plain_parts,
     unknown_fields,
     unknown_in_head,
 )
 from .errors import NewerEvent, TextIdNeeded, UnknownTopic, UnreadableEvent, UnstorableEvent
 from .jsontext import JsonFault, dump
+from .runs import EventRow, Run
 from .upcasting import UPCASTERS, Json, Upcasters, check_upcasters
 
 
@@ -55,6 +58,7 @@ class TapeMapper(Mapper[TAggregateID]):
         super().__init__(transcoder, compressor=compressor, cipher=cipher)
         check_upcasters(upcasters)
         self._upcasters = upcasters
+        self._is_plain = self.cipher is None and self.compressor is None
 
     def to_stored_event(self, domain_event: DomainEventProtocol[TAggregateID]) -> StoredEvent:
         """The row of an event.
@@ -76,13 +80,19 @@ class TapeMapper(Mapper[TAggregateID]):
             raise UnstorableEvent(topic, session_id, position, str(fault)) from fault
         return StoredEvent(session_id, position, topic, self.seal(state))
 
-    def stored_draft(self, draft: Draft, session_id: str, position: int) -> StoredEvent:
-        """The row of an event to be. Raises as `to_stored_event` does."""
-        if draft.texts is None:
-            event: Any = draft.at(session_id, position)
-            return self.to_stored_event(event)
-        state = join_state(draft.event.class_version, *draft.texts)
-        return StoredEvent(session_id, position, draft.event.TOPIC, self.seal(state))
+    def run_of(self, drafts: Iterable[Draft], session_id: str, position: int) -> Run:
+        """The rows of events to be, from a position on. Raises as `to_stored_event` does."""
+        rows: list[EventRow] = []
+        add, seal = rows.append, self.seal if self.compressor or self.cipher else None
+        for at, draft in enumerate(drafts, position):
+            texts, cls = draft.texts, draft.event
+            if texts is None:
+                event: Any = draft.at(session_id, at)
+                add((session_id, at, cls.TOPIC, self.to_stored_event(event).state))
+                continue
+            state = join_state(cls.class_version, *texts)
+            add((session_id, at, cls.TOPIC, state if seal is None else seal(state)))
+        return Run(rows)
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[TAggregateID]:
         """The event of a row. The body is decoded when it is first asked for.
@@ -135,6 +145,10 @@ class TapeMapper(Mapper[TAggregateID]):
         cls = TOPICS.get(topic)
         if cls is None:
             raise UnknownTopic(topic, session_id, position)
+        if self._is_plain and cls.class_version == 1 and type(state) is bytes:
+            parts = plain_parts(state)  # nearly every event
+            if parts is not None and parts[0].kind == cls.KIND:
+                return parts
         try:
             plain = self._open(state)
             version, start, end = find_head(plain)

@@ -17,6 +17,7 @@ from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLite
 
 from tapefold.domain.events import is_ours
 from tapefold.persistence.errors import PositionSkipped, PositionTaken
+from tapefold.persistence.runs import Run
 from tapefold.persistence.sqlite_connection import Row, StoreCursor
 from tapefold.persistence.sqlite_datastore import TapeDatastore
 from tapefold.persistence.sqlite_errors import DriverError, is_missing, is_taken, translate
@@ -132,8 +133,8 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         ids: list[int] = []
         insert = c.sqlite_cursor.execute
         for index, event in enumerate(stored_events):
-            if index == 1 and _is_run(stored_events):
-                return [*ids, *self._insert_run(c.sqlite_cursor, ids[0], stored_events[1:])]
+            if index == 1 and (rows := _rows_of_run(stored_events)) is not None:
+                return [*ids, *self._insert_run(c.sqlite_cursor, ids[0], rows[1:])]
             originator_id, topic = as_text(event.originator_id), event.topic
             follows = isinstance(topic, str) and is_ours(topic)
             try:
@@ -147,9 +148,9 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         return ids
 
     def _insert_run(
-        self, cursor: sqlite3.Cursor, before: int, events: Sequence[StoredEvent]
+        self, cursor: sqlite3.Cursor, before: int, rows: Sequence[Row]
     ) -> range:
-        """Append events that follow one that was just inserted with the id `before`.
+        """Append the rows of events that follow one that was just inserted with the id `before`.
 
         Each one follows the one before it, so that need not be looked up; and ids rise by one,
         since this transaction is the only one that writes.
@@ -157,14 +158,11 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         connection = cursor.connection
         already = connection.total_changes
         try:
-            cursor.executemany(
-                self.insert_events_statement,
-                [(e.originator_id, e.originator_version, e.topic, e.state) for e in events],
-            )
+            cursor.executemany(self.insert_events_statement, rows)
         except DriverError as error:
-            refused = events[connection.total_changes - already]
+            refused = StoredEvent(*rows[connection.total_changes - already])
             raise self._refusal(error, refused, follows=True) from error
-        return range(before + 1, before + 1 + len(events))
+        return range(before + 1, before + 1 + len(rows))
 
     def _refusal(self, error: BaseException, event: StoredEvent, follows: bool) -> Exception:
         if isinstance(error, sqlite3.Error):
@@ -286,20 +284,25 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
             pool.put_connection(connection)
 
 
-def _is_run(events: Sequence[StoredEvent]) -> bool:
-    """Whether events are many of one session of ours, each at the position after the last."""
+def _rows_of_run(events: Sequence[StoredEvent]) -> Sequence[Row] | None:
+    """The rows of many events of one session of ours, each at the position after the last; None
+    for any others."""
+    if isinstance(events, Run):
+        return events.rows
     if len(events) < LEAST_RUN:
-        return False
+        return None
     first = events[0]
     session_id = first.originator_id
     if not isinstance(session_id, str):
-        return False
+        return None
     if any(not isinstance(topic, str) or not is_ours(topic) for topic in {e.topic for e in events}):
-        return False
-    return all(
-        event.originator_version == position and event.originator_id == session_id
+        return None
+    if any(
+        event.originator_version != position or event.originator_id != session_id
         for position, event in enumerate(events, first.originator_version)
-    )
+    ):
+        return None
+    return [(e.originator_id, e.originator_version, e.topic, e.state) for e in events]
 
 
 def _ask(cursor: SQLiteCursor) -> Ask:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from .database import FILLING, Build
 from .errors import LogChanged
 from .log import Log, LogRow
+from .parking import stands_at
 
 
-def check_log(
-    name: str, log: Log, log_uuid: str, position: int, digest: str | None, row: LogRow | None = None
-) -> None:
-    """Raise `LogChanged` if the log is not the one that was read up to the row `position`.
+def check_log(build: Build, log: Log, row: LogRow | None = None) -> None:
+    """Raise `LogChanged` if the log is not the one that the build has read, or began to read.
 
-    `digest`: what `LogRow.digest` said of that row then. `row`: that row now, if the caller has
-    read it already. An id alone proves nothing: a restored log grows on with the same ids.
+    An id alone proves nothing, since a restored log grows on with the same ids: the last row that
+    was read has to be the same to the byte. Unless it is the very event at which a session stands
+    parked: that one may be mended. `row`: that row now, if the caller has read it already. In a
+    transaction of the caller's.
     """
-    if log_uuid != log.uuid:
+    name = build.projection.NAME
+    progress = build.progress()
+    if progress.log_uuid != log.uuid:
         raise LogChanged(name, "the store has another log than the one that was projected")
+    position = progress.target if progress.phase == FILLING else progress.position
     if not position:
         return
     found = row or log.row(position)
@@ -27,5 +32,15 @@ def check_log(
             else f"id {position}, which was read last, is gone from the log"
         )
         raise LogChanged(name, what)
-    if found.digest() != digest:
+    if found.digest() != progress.digest and not stands_at(build, found):
         raise LogChanged(name, f"another event than was read stands at id {position}")
+
+
+def note_mended(build: Build, log: Log) -> None:
+    """Before a session goes on: note how the last row that was read is now, if it was mended. In
+    the transaction of its retry."""
+    check_log(build, log)
+    progress = build.progress()
+    row = log.row(progress.position) if progress.position else None
+    if row is not None and row.digest() != progress.digest:
+        build.advance(row.id, row.digest(), 0)

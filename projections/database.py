@@ -17,6 +17,9 @@ from .faults import named_faults
 BUSY: Final = 10.0
 """How long a call waits for a lock. Unit: seconds."""
 
+ASK_EVERY: Final = 0.0005
+"""Seconds between two tries of one who waits for the write lock."""
+
 FILLING: Final = "filling"
 FOLLOWING: Final = "following"
 
@@ -167,7 +170,8 @@ class Build:
     def writing(self) -> Iterator[None]:
         """A transaction that has the write lock from its beginning. Raises `sqlite3.Error` if the
         lock does not come free, or the commit fails."""
-        yield from _transaction(self.connection, "BEGIN IMMEDIATE")
+        begin_writing(self.connection)
+        yield from _transaction(self.connection, None)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -223,7 +227,6 @@ class Build:
             "INSERT OR REPLACE INTO tapefold_positions VALUES (?, ?)", (session_id, position)
         )
 
-
     # -- signs of life ---------------------------------------------------------------------
 
     def begin_beating(self, now: float) -> None:
@@ -234,9 +237,7 @@ class Build:
 
     def beat(self, now: float, rate: float) -> None:
         """A sign of life, with the rate since the last one. In a transaction of the caller's."""
-        self.connection.execute(
-            "UPDATE tapefold_runner SET heartbeat = ?, rate = ?", (now, rate)
-        )
+        self.connection.execute("UPDATE tapefold_runner SET heartbeat = ?, rate = ?", (now, rate))
 
     def sign(self) -> Sign | None:
         """The last sign of life; None where nobody ever ran it."""
@@ -255,8 +256,30 @@ def file_identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-    connection.execute(begin)
+def begin_writing(connection: sqlite3.Connection) -> None:
+    """Begin a transaction that has the write lock. Raises `sqlite3.Error` if it is not got.
+
+    SQLite's own waiting asks ever more seldom, and would starve beside a runner that writes page
+    after page.
+    """
+    ends = time.monotonic() + BUSY
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                    raise
+            time.sleep(ASK_EVERY)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(BUSY * 1000)}")
+
+
+def _transaction(connection: sqlite3.Connection, begin: str | None) -> Iterator[None]:
+    if begin is not None:
+        connection.execute(begin)
     try:
         yield
         connection.execute("COMMIT")

@@ -105,6 +105,15 @@ class BuildDamaged(BuildFault):
         super().__init__(name, path, f"{path} is damaged or of another kind ({problem}); {advice}")
 
 
+class BuildMissing(BuildFault):
+    """A build that the registry knows has lost its file."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        super().__init__(
+            name, path, f"{path} is gone; build it anew with `tapefold projections rebuild {name}`"
+        )
+
+
 class SessionParked(ProjectionError):
     """A session was never projected: its first event cannot be applied."""
 

@@ -33,7 +33,7 @@ _PLACE: Final = {
     sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_SCHEMA,
 }
-_FOR_GOOD: Final = (StoreClosed, StoreForked, StoreTooNew)
+_FOR_GOOD: Final = (BuildDamaged, StoreClosed, StoreForked, StoreTooNew)
 """What no waiting helps against."""
 
 
@@ -48,7 +48,7 @@ def is_database_fault(error: BaseException) -> bool:
 
 def may_pass(error: BaseException) -> bool:
     """Whether it is worth while to try again later: a lock, a full disk, a file that is gone."""
-    if isinstance(error, BuildDamaged | _FOR_GOOD) or _is_damage(error):
+    if isinstance(error, _FOR_GOOD) or _is_damage(error):
         return False
     return is_database_fault(error)
 

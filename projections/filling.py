@@ -44,15 +44,14 @@ def fill(applier: Applier) -> Iterator[int]:
     yield batch.commit(cursor)
     with build.writing():
         _check(applier)
-        build.follow_from(target, progress.digest)
+        last = log.row(target) if target else None
+        build.follow_from(target, None if last is None else last.digest())
 
 
 def _check(applier: Applier) -> None:
     """Raise `LogChanged` if another log was put in the place of the one that was begun with."""
     applier.log.refresh()
-    progress = applier.build.progress()
-    name = applier.build.projection.NAME
-    check_log(name, applier.log, progress.log_uuid, progress.target, progress.digest)
+    check_log(applier.build, applier.log)
 
 
 class _Batch:

@@ -36,8 +36,11 @@ class Follower:
 
         Takes no lock. Who asks this alone would not notice another log that ends at the same id.
         """
-        self._log.refresh()
         return self._seen is None or self._log.last_id() != self._seen
+
+    def refresh(self) -> None:
+        """See that it is the file at the store's path that is looked at. Raises `StoreMissing`."""
+        self._log.refresh()
 
     def step(self, upto: int | None = None) -> int:
         """Apply one page, none after the id `upto`; answers how many rows it had, 0 at the end.
@@ -51,14 +54,7 @@ class Follower:
                 self._applier.look()
                 progress = self._build.progress()
                 rows = self._page(progress.position, upto)
-                check_log(
-                    self._build.projection.NAME,
-                    self._log,
-                    progress.log_uuid,
-                    progress.position,
-                    progress.digest,
-                    rows[0] if rows else None,
-                )
+                check_log(self._build, self._log, rows[0] if rows else None)
                 new = rows[1:] if progress.position else rows
                 if not new:
                     self._seen = progress.position

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from .continuity import check_log
-from .database import FOLLOWING, Build
+from .database import FOLLOWING, Build, begin_writing
 from .declaration import Projection
-from .errors import BuildDamaged, BuildFault
+from .errors import BuildDamaged, BuildFault, LogChanged
 from .faults import named_faults
 from .log import Log
 from .registry import BuildInfo, Registry
@@ -47,17 +47,10 @@ class LiveSide:
             return
         try:
             with named_faults(self._projection.NAME, build.path), build.reading():
-                progress = build.progress()  # the first read fixes the snapshot
-                if progress.phase != FOLLOWING:
+                if build.progress().phase != FOLLOWING:  # the first read fixes the snapshot
                     yield None
                     return
-                check_log(
-                    self._projection.NAME,
-                    self._log,
-                    progress.log_uuid,
-                    progress.position,
-                    progress.digest,
-                )
+                check_log(build, self._log)
                 yield build
         finally:
             build.close()
@@ -65,13 +58,13 @@ class LiveSide:
     @contextmanager
     def held(self) -> Iterator[int | None]:
         """Hold it still: its runner waits until the block ends. Gives the id of the log that it
-        stands at, None where it is being filled, or cannot be used at all.
+        stands at, None where it is being filled, read another log, or cannot be used at all.
 
         Raises `BuildBusy` if the lock does not come free.
         """
         with ExitStack() as stack:
             position = None
-            with suppress(BuildDamaged):  # then nobody can read it, nor run it
+            with suppress(BuildDamaged, LogChanged):  # then nobody can read it, nor run it
                 position = self._hold(stack)
             yield position
 
@@ -81,10 +74,11 @@ class LiveSide:
             return None
         stack.callback(build.close)
         with named_faults(self._projection.NAME, build.path):
-            build.connection.execute("BEGIN IMMEDIATE")
+            begin_writing(build.connection)
             progress = build.progress()
-        if progress.phase != FOLLOWING or progress.log_uuid != self._log.uuid:
+        if progress.phase != FOLLOWING:
             return None
+        check_log(build, self._log)
         return progress.position
 
     def _open(self, *, read_only: bool) -> Build | None:

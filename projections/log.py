@@ -34,9 +34,16 @@ class LogRow(NamedTuple):
 
     def digest(self) -> str:
         """What tells this row from any other that could stand at its id."""
-        made = sha256(f"{self.id}\0{self.position}\0{self.topic}\0".encode())
-        made.update(self.session_id.encode("utf-8", "surrogatepass") + b"\0" + self.state)
+        made = sha256(f"{self.id}\0{self.position}\0".encode())
+        for part in (self.topic, self.session_id, self.state):
+            # A row that we did not write may hold anything.
+            made.update(part if isinstance(part, bytes) else _text(part))
+            made.update(b"\0")
         return made.hexdigest()
+
+
+def _text(value: object) -> bytes:
+    return str(value).encode("utf-8", "surrogatepass")
 
 
 class LogEvent:
@@ -45,11 +52,8 @@ class LogEvent:
     __slots__ = ("_body", "body_text", "head", "id", "position", "session_id", "size", "topic")
 
     def __init__(self, row: LogRow, head: Head, body_text: bytes) -> None:
-        self.id = row.id
-        self.session_id = row.session_id
-        self.position = row.position
-        self.topic = row.topic
-        self.size = len(row.state)
+        self.id, self.session_id, self.position, self.topic, state = row
+        self.size = len(state)
         self.head = head
         self.body_text = body_text
         self._body: dict[str, Any] | None = None
@@ -101,6 +105,11 @@ class Log:
         """The random uuid that the log got when it began. Read each time: it may be replaced."""
         return self._recorder.read_log_uuid()
 
+    @property
+    def path(self) -> Path | None:
+        """The file of the store, None for one in memory."""
+        return self._path
+
     def refresh(self) -> None:
         """Read on in the file that stands at the store's path now, if another one was put there.
 
@@ -131,7 +140,7 @@ class Log:
 
     def page(self, after: int, limit: int, upto: int | None = None) -> list[LogRow]:
         """The next rows after an id, ours and others', in order."""
-        return [LogRow(*row) for row in self._recorder.log_page(after, limit, upto)]
+        return list(map(LogRow._make, self._recorder.log_page(after, limit, upto)))
 
     def row(self, row_id: int) -> LogRow | None:
         """The row with this id."""
@@ -143,10 +152,10 @@ class Log:
         size = 64
         while True:
             rows = self._recorder.log_tape(session_id, gt, size)
-            for row in rows:
-                if row[0] > upto:
+            for row in map(LogRow._make, rows):
+                if row.id > upto:
                     return
-                yield LogRow(*row)
+                yield row
             if len(rows) < size:
                 return
             gt = rows[-1][2]
@@ -186,5 +195,5 @@ class Log:
 
     @staticmethod
     def is_ours(row: LogRow) -> bool:
-        """Whether a row is an event of a session."""
-        return is_ours(row.topic)
+        """Whether a row is an event of a session, as far as its columns tell."""
+        return isinstance(row.topic, str) and is_ours(row.topic) and isinstance(row.session_id, str)

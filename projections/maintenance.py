@@ -2,42 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from tapefold.domain.errors import SessionNotFound
 
 from .applying import Applier
+from .continuity import note_mended
 from .database import FOLLOWING, Build
 from .declaration import Projection
-from .errors import ProjectionError
-from .following import Follower
+from .errors import BuildMissing, ProjectionError
+from .faults import named_faults
+from .following import catch_up
+from .live_side import LiveSide
 from .log import Log, LogRow
-from .parking import parked, unpark
+from .parking import Parked, keep_counting, parked, parked_ids, unpark
 from .registry import BuildInfo, Registry
+from .runner import holder_of
+from .running_lock import RunningLock
 
-CHUNK = 4_000
+CHUNK: Final = 4_000
+"""Events that are applied at once."""
 
 
 class Refolded(NamedTuple):
-    """What was folded: the session's position, and how many events that were."""
+    """What was folded: the session's position, how many events that were, and whether it stands
+    still again."""
 
     session_id: str
     position: int
     events: int
+    is_parked: bool = False
+
+
+@contextmanager
+def live_build(registry: Registry, projection: Projection) -> Iterator[Build]:
+    """The live build, open for writing beside its runner. Raises `ProjectionMissing`,
+    `DeclarationMismatch`, `BuildFault`."""
+    info = registry.live(projection.NAME)
+    path = registry.path_of(info.name, info.number)
+    build = Build(path, projection)
+    try:
+        build.check()
+        with named_faults(projection.NAME, path):
+            yield build
+    finally:
+        build.close()
 
 
 def refold(build: Build, log: Log, session_id: str) -> Refolded:
     """Fold one session's rows anew, in place and in one transaction, up to the position of the
     build and not beyond: what comes later is the runner's. A parked session goes on, or stands
-    still where it did. Raises `LogChanged`, `ProjectionError`."""
+    still where it did. Raises `LogChanged`, `ProjectionError`, `SessionNotFound`."""
     with build.writing():
         upto = _position(build, log)
+        had = build.session_position(session_id) or session_id in parked_ids(build)
         build.projection.forget(build.connection, session_id)
         build.connection.execute(
             "DELETE FROM tapefold_positions WHERE session_id = ?", (session_id,)
         )
         unpark(build, session_id)
         events = _apply(Applier(build, log), session_id, log, 0, upto)
-        return Refolded(session_id, build.session_position(session_id), events)
+        position, stands = build.session_position(session_id), session_id in parked_ids(build)
+        if not had and not position and not stands:
+            raise SessionNotFound(session_id)
+        return Refolded(session_id, position, events, stands)
 
 
 def retry(build: Build, log: Log, session_id: str | None = None) -> list[Refolded]:
@@ -49,22 +81,23 @@ def retry(build: Build, log: Log, session_id: str | None = None) -> list[Refolde
             continue
         with build.writing():
             upto = _position(build, log)
+            if one.session_id not in parked_ids(build):
+                continue  # somebody else was faster
             unpark(build, one.session_id)
             position = build.session_position(one.session_id)
             events = _apply(Applier(build, log), one.session_id, log, position, upto)
-            done.append(Refolded(one.session_id, build.session_position(one.session_id), events))
+            stands = keep_counting(build, one)
+            position = build.session_position(one.session_id)
+            done.append(Refolded(one.session_id, position, events, stands))
     return done
 
 
 def _position(build: Build, log: Log) -> int:
+    log.refresh()
     progress = build.progress()
-    name = build.projection.NAME
     if progress.phase != FOLLOWING:
-        raise ProjectionError(name, "it is still being filled; wait for that")
-    row = log.row(progress.position) if progress.position else None
-    Follower(Applier(build, log)).check(
-        progress.log_uuid, progress.position, progress.digest, [] if row is None else [row]
-    )
+        raise ProjectionError(build.projection.NAME, "it is still being filled; wait for that")
+    note_mended(build, log)
     return progress.position
 
 
@@ -80,27 +113,62 @@ def _apply(applier: Applier, session_id: str, log: Log, gt: int, upto: int) -> i
 
 
 def roll_back(projection: Projection, log: Log, store: Path) -> BuildInfo:
-    """Make the build live again that was live before. One of this code's declaration is brought
-    up to the live one's position first; another's is switched to as it stands, for the code that
-    it belongs to. Raises `ProjectionError` where there is none."""
+    """Make the build live again that was live before.
+
+    One of this code's declaration is brought up to the live one's position first. Another's is
+    switched to as it stands, for the code that it belongs to: that code's runner brings it on.
+    Raises `ProjectionError` where none is kept, `BuildMissing` where its file is gone.
+    """
     registry = Registry(store)
-    name = projection.NAME
-    before = registry.before(name)
-    if before is None or not registry.path_of(name, before.number).exists():
-        raise ProjectionError(name, "no build that was live before is kept; nothing to go back to")
-    live = registry.live(name)
-    if before.fingerprint == projection.fingerprint():
-        build = Build(registry.path_of(name, before.number), projection)
-        current = Build(registry.path_of(name, live.number), projection)
+    try:
+        before = registry.before(projection.NAME)
+        if before is None:
+            raise ProjectionError(
+                projection.NAME, "no build that was live before is kept; nothing to go back to"
+            )
+        path = registry.path_of(before.name, before.number)
+        if not path.exists():
+            raise BuildMissing(before.name, path)
+        live = LiveSide(registry, projection, log)
+        if before.fingerprint != projection.fingerprint():
+            registry.go_live(before.name, before.number, live.number)
+            return before
+        with _to_be_run(projection, path) as build:
+            catch_up(Applier(build, log), None)  # most of it while the live one runs on
+            with live.held() as stands_at:
+                catch_up(Applier(build, log), stands_at)
+                registry.go_live(before.name, before.number, live.number)
+        return before
+    finally:
+        registry.close()
+
+
+@contextmanager
+def _to_be_run(projection: Projection, path: Path) -> Iterator[Build]:
+    lock = RunningLock(projection.NAME, path)
+    lock.acquire(wait=False, holder=partial(holder_of, path, projection))
+    try:
+        build = Build(path, projection)
         try:
-            with current.writing():  # its runner stands still
-                follower = Follower(Applier(build, log))
-                while follower.step():
-                    pass
-                registry.go_live(name, before.number)
+            build.check()
+            with named_faults(projection.NAME, path):
+                yield build
         finally:
             build.close()
-            current.close()
-    else:
-        registry.go_live(name, before.number)
-    return before
+    finally:
+        lock.release()
+
+
+def parked_in_live(registry: Registry, projection: Projection) -> list[Parked]:
+    """The sessions that stand still in the live build; none where there is no build."""
+    info = registry.find_live(projection.NAME)
+    if info is None:
+        return []
+    path = registry.path_of(info.name, info.number)
+    if not path.exists():
+        raise BuildMissing(info.name, path)
+    with (
+        closing(Build(path, projection, read_only=True)) as build,
+        named_faults(projection.NAME, path),
+    ):
+        return parked(build)

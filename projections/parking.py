@@ -75,6 +75,14 @@ def keep_counting(build: Build, before: Parked) -> bool:
     return bool(changed.rowcount) or before.session_id in parked_ids(build)
 
 
+def stands_at(build: Build, row: LogRow) -> bool:
+    """Whether a session stands parked at this very row, whatever the row holds now."""
+    found = build.connection.execute(
+        "SELECT session_id, position, topic FROM tapefold_parked WHERE log_id = ?", (row.id,)
+    ).fetchone()
+    return found is not None and tuple(found) == (row.session_id, row.position, row.topic)
+
+
 def unpark(build: Build, session_id: str) -> None:
     """A session goes on."""
     build.connection.execute("DELETE FROM tapefold_parked WHERE session_id = ?", (session_id,))

@@ -4,13 +4,14 @@ The new build never runs ahead of the live one: it is filled up to where the liv
 snapshot of the live one is opened, the build is advanced to exactly that position, and every row
 is compared. To switch, the live build's write lock is taken, so that its runner stands still; the
 build is advanced to exactly where it stands, and goes live under that lock. So readers never see
-the log go backwards, and what is appended meanwhile is the next runner's. (ADRs/0011)
+the log go backwards. What was appended since is applied after the switch, as a runner does.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,10 @@ from typing import Any
 from .applying import Applier
 from .database import FILLING, Build
 from .declaration import Projection
-from .errors import ProjectionError
+from .errors import BuildDamaged, LogChanged, ProjectionError
 from .faults import named_faults
 from .filling import fill
-from .following import Follower
+from .following import Follower, catch_up
 from .live_side import LiveSide
 from .log import Log
 from .registry import BUILDING, BuildInfo, Registry
@@ -132,6 +133,8 @@ class Rebuild:
                 self._switch(build, live, info)
                 report.switched = True
                 self._pause("switched")
+                # It is live now, and still ours to run: what is poison from here on is parked.
+                catch_up(Applier(build, self._log), self._log.last_id())
             progress = build.progress()
             report.events, report.position = progress.events, progress.position
             return report
@@ -232,8 +235,8 @@ class Rebuild:
 
     def _switch(self, build: Build, live: LiveSide, info: BuildInfo) -> None:
         """Go live. The lock is held for as long as the live build's last few pages take."""
-        upto = live.position_if_any()
-        self._follow(build, upto)
+        with suppress(LogChanged, BuildDamaged):  # from scratch, neither matters
+            self._follow(build, live.position())
         with live.held() as stands_at:
             # From here on the live runner stands still.
             self._pause("locked")
@@ -248,3 +251,30 @@ class Rebuild:
                 )
             self._pause("switching")
             self._registry.go_live(info.name, info.number, live.number)
+
+
+def build_and_compare(
+    projection: Projection,
+    log: Log,
+    store: Path,
+    *,
+    say: Callable[[Progress], None] = lambda progress: None,
+) -> Verification:
+    """Compare the live build with an unfinished one, brought to the same place; where there is
+    none, with one that is made for this alone and removed.
+
+    Raises `ProjectionMissing`, `ProjectionError` where the live one cannot be compared with, and
+    what `Rebuild.run` raises.
+    """
+    name = projection.NAME
+    with closing(Registry(store)) as registry:
+        registry.live(name)
+        was_there = registry.unfinished(name, projection.fingerprint())
+        report = Rebuild(projection, log, store, say=say).run(switch=False, sample=1)
+        if was_there is None:
+            made = next(one for one in registry.builds(name) if one.number == report.build)
+            remove_build(registry, made)
+        found = report.verification
+        if found is None or found.against != "live":
+            raise ProjectionError(name, "; ".join(report.notes) or "nothing to compare with")
+        return found

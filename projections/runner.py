@@ -20,14 +20,20 @@ from .log import Log
 from .registry import BuildInfo, Registry
 from .running_lock import RunningLock
 
-IDLE: Final = 0.03
+IDLE: Final = 0.04
 """Seconds between two looks at a log that had nothing new."""
+
+SELDOM: Final = 8
+"""Of so many looks one asks as well whether the build is still live, and the files are there."""
 
 HEARTBEAT: Final = 5.0
 """Seconds between two signs of life."""
 
 BACK_OFF: Final = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Seconds before a batch is tried again after a fault of the database."""
+
+TURN: Final = 0.001
+"""Seconds after each page in which others get the lock: a switch, a refold, a retry."""
 
 NAP: Final = 0.05
 """Seconds of a sleep at most, so that a signal is heeded soon."""
@@ -91,8 +97,12 @@ class Runner:
             )
         path = self._registry.path_of(self.projection.NAME, info.number)
         lock = RunningLock(self.projection.NAME, path)
-        is_over = partial(self._is_over, info.number)
-        if not lock.acquire(wait=wait, stopped=is_over, holder=partial(self._holder, path)):
+        if not lock.acquire(
+            wait=wait,
+            stopped=partial(self._is_over, info.number),
+            waiting=partial(self._say_that_it_waits, path),
+            holder=partial(holder_of, path, self.projection),
+        ):
             return False
         try:
             return self._run_build(info, path, until_caught_up)
@@ -106,8 +116,12 @@ class Runner:
         live = self._registry.find_live(self.projection.NAME)
         return live is not None and live.number == number
 
-    def _holder(self, path: Path) -> str:
-        return holder_of(path, self.projection)
+    def _say_that_it_waits(self, path: Path) -> None:
+        holder = holder_of(path, self.projection)
+        self._say(
+            f"projection {self.projection.NAME}: another process{holder} runs or builds it; "
+            "waiting to take over"
+        )
 
     def _first(self) -> BuildInfo:
         """Make the first build, which is live from its beginning: there is nothing else to read."""
@@ -144,6 +158,7 @@ class Runner:
                 if not self._is_live(info.number) or not build.is_at_its_path():
                     return False
                 if rows:
+                    time.sleep(TURN)
                     continue
                 if until_caught_up:
                     return True
@@ -168,8 +183,14 @@ class Runner:
 
     def _wait(self, build: Build, follower: Follower, number: int) -> None:
         """Until something may be new. Takes no lock; once per heartbeat all is looked at."""
+        follower.refresh()
+        looks = 0
         while not self._is_stopped and not follower.is_anything_new():
             time.sleep(IDLE)
+            looks += 1
+            if looks % SELDOM:
+                continue
+            follower.refresh()
             if not self._is_live(number) or not build.is_at_its_path():
                 return
             if time.monotonic() - self._beat >= HEARTBEAT:

@@ -32,21 +32,28 @@ class RunningLock:
         *,
         wait: bool,
         stopped: Callable[[], bool] = lambda: False,
+        waiting: Callable[[], None] = lambda: None,
         holder: Callable[[], str] = lambda: "",
     ) -> bool:
-        """Take the lock. Waits for it as long as `stopped` does not say so (False then).
+        """Take the lock. Waits for it as long as `stopped` does not say so (False then); calls
+        `waiting` when it begins to.
 
         Raises `AlreadyRunning` soon if it is taken and `wait` is false, with what `holder` says;
         `BuildFault` if there can be no lock.
         """
         ends = time.monotonic() + PATIENCE
         connection = self._connect()
+        is_told = False
         try:
             while not self._try(connection):
                 if stopped():
                     return False
-                if not wait and time.monotonic() > ends:
-                    raise AlreadyRunning(self._name, holder())
+                if time.monotonic() > ends:
+                    if not wait:
+                        raise AlreadyRunning(self._name, holder())
+                    if not is_told:
+                        waiting()
+                    is_told = True
                 time.sleep(ASK_EVERY)
             self._connection = connection
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 _NAMES: Final = {
@@ -23,7 +23,14 @@ _NAMES: Final = {
     ),
 }
 
-_PLAIN: Final = frozenset({"input", "output"})
+_PLACES: Final = {
+    name: (place, rank)
+    for place, names in enumerate(_NAMES.values())
+    for rank, name in enumerate(names)
+}
+"""Which count a name stands for, and its rank: the first of two names of one count is taken."""
+
+_NO_RANK: Final = 99
 
 MOST: Final = 1 << 53
 """A count beyond this is no count."""
@@ -52,6 +59,43 @@ class Tokens(NamedTuple):
 NONE: Final = Tokens()
 
 
+class Spending:
+    """What some events of one tape spent.
+
+    Costs are kept one by one, for `add_costs`.
+    """
+
+    __slots__ = ("cache_read", "cache_write", "costs", "input", "output")
+
+    def __init__(self) -> None:
+        self.input = self.output = self.cache_read = self.cache_write = 0
+        self.costs: list[float] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.input or self.output or self.cache_read or self.cache_write or self.costs)
+
+    def add(self, usage: Any) -> None:
+        """Add what a usage object says."""
+        counts = tokens_of(usage)
+        self.input += counts.input
+        self.output += counts.output
+        self.cache_read += counts.cache_read
+        self.cache_write += counts.cache_write
+        if counts.cost:
+            self.costs.append(counts.cost)
+
+
+def add_costs(total: float, costs: Iterable[float]) -> float:
+    """A total with costs added one after the other, in their order.
+
+    Sums of floats depend on how they are grouped, and a total must not depend on how the events
+    were cut into batches: so a batch's costs are never summed up by themselves first.
+    """
+    for cost in costs:
+        total += cost
+    return total
+
+
 def tokens_of(usage: Any, cost: Any = None) -> Tokens:
     """The counts in a usage object; what is no count is none.
 
@@ -59,29 +103,18 @@ def tokens_of(usage: Any, cost: Any = None) -> Tokens:
     """
     if not isinstance(usage, Mapping):
         return Tokens(cost=_cost(cost))
-    if len(usage) <= len(_PLAIN) and usage.keys() <= _PLAIN:
-        # The most common counts, by the names that tapefold's own writers use.
-        return Tokens(
-            _count(usage.get("input", 0)), _count(usage.get("output", 0)), cost=_cost(cost)
-        )
-    return Tokens(
-        _first(usage, _NAMES["input"]),
-        _first(usage, _NAMES["output"]),
-        _first(usage, _NAMES["cache_read"]),
-        _first(usage, _NAMES["cache_write"]),
-        _cost(usage.get("cost") if cost is None else cost),
-    )
-
-
-def _first(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    for name in names:
-        if name in usage:
-            return _count(usage[name])
-    return 0
+    counts = [0, 0, 0, 0]
+    ranks = [_NO_RANK] * 4
+    for name, value in usage.items():
+        found = _PLACES.get(name)
+        if found is not None and found[1] < ranks[found[0]]:
+            ranks[found[0]] = found[1]
+            counts[found[0]] = _count(value)
+    return Tokens(*counts, _cost(usage.get("cost") if cost is None else cost))
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is not int and type(value) is not float:
         return 0
     return int(value) if 0 <= value <= MOST else 0
 

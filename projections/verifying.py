@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import nsmallest
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from .comparing import Comparison, compare
-from .database import Build
-from .declaration import Projection
-from .differences import CHANGED, Difference
+from .database import FILLING, Build
+from .declaration import Projection, Table
+from .differences import ADDED, CHANGED, REMOVED, Difference
+from .errors import PoisonEvent, ProjectionError
+from .faults import is_database_fault
 from .log import Log
 from .parking import parked_ids
+from .reading import ReadModel
 
-CHUNK = 4_000
+CHUNK: Final = 4_000
+"""Events that are folded before their rows are written."""
+
+POSITIONS: Final = Table(
+    "tapefold_positions",
+    ("session_id",),
+    (("session_id", "TEXT"), ("position", "INTEGER")),
+)
+"""Each build's own list of how far each session is."""
 
 
 @dataclass
@@ -24,7 +37,7 @@ class Verification:
     """What was verified, and against what. `position`: id of the log that both stand at.
 
     `sessions`: how many were folded anew. `parked`: sessions that stand still on either side, and
-    were left out.
+    were left out where they do.
     """
 
     against: str
@@ -49,18 +62,21 @@ class Verification:
         }
 
 
-def verify_against_live(live: Build, build: Build) -> Verification:
+def verify_against_live(live: Build, build: Build, log: Log) -> Verification:
     """Compare a build with the live one. Both are in a transaction of the caller's, and stand at
-    the same position."""
-    parked = sorted(parked_ids(live) | parked_ids(build))
+    the same position. What is parked in the live one alone is folded anew instead."""
+    stands, stands_here = parked_ids(live), parked_ids(build)
+    parked = sorted(stands | stands_here)
     found = Verification("live", build.progress().position, parked=parked)
     compare(
         live.connection,
         build.connection,
-        build.projection.TABLES,
+        (*build.projection.TABLES, POSITIONS),
         without=parked,
         into=found.comparison,
     )
+    for session_id in sorted(stands - stands_here):
+        _verify_session(build, log, session_id, found)
     return found
 
 
@@ -73,87 +89,145 @@ def verify_against_kernel(
 ) -> Verification:
     """Compare a build with what the tapes say, in the caller's transaction on it.
 
-    Each session is folded from its first event in one piece, and its rows are compared; then
-    what is read is compared with what the kernel itself builds. `sample`: this many sessions,
-    the same ones each time; left out: all.
+    Each session of the log up to the build's position is folded from its first event in one
+    piece, and its rows are compared; then what is read is compared with what the kernel itself
+    builds. Rows of sessions that the log does not have are differences, too. `sample`: this many
+    sessions, the same ones each time; left out: all. Raises `PoisonEvent`.
     """
-    parked = sorted(parked_ids(build))
-    found = Verification("kernel", build.progress().position, parked=parked)
-    for session_id, position in _sessions(build, sample):
-        if session_id in parked:
-            continue
-        fresh = _from_tape(build.projection, log, session_id, position)
-        try:
-            _compare_session(build, fresh, session_id, found.comparison)
+    parked = parked_ids(build)
+    found = Verification("kernel", build.progress().position, parked=sorted(parked))
+    for session_id in _sessions(build, log, sample):
+        if session_id not in parked:
+            _verify_session(build, log, session_id, found)
+            say(found.sessions)
+    if sample is None:
+        _find_strays(build, log, found)
+    return found
+
+
+def _sessions(build: Build, log: Log, sample: int | None) -> Iterator[str]:
+    """Of the log, not of the build: a session that it lacks is to be found."""
+    ids = log.sessions_after(None, build.progress().position)
+    if sample is None:
+        return ids
+    return iter(nsmallest(sample, ids, key=_digest))
+
+
+def _digest(session_id: str) -> bytes:
+    return sha256(session_id.encode("utf-8", "surrogatepass")).digest()
+
+
+def _verify_session(build: Build, log: Log, session_id: str, found: Verification) -> None:
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        position = _fold_anew(fresh, build, log, session_id, found.position)
+        _compare_session(build, fresh, session_id, found.comparison)
+        if build.session_position(session_id) == position and position:
             for difference in build.projection.against_kernel(
                 build.connection, log, session_id, position
             ):
                 found.comparison.note(difference)
-        finally:
-            fresh.close()
-        found.sessions += 1
-        say(found.sessions)
-    return found
+    finally:
+        fresh.close()
+    found.sessions += 1
 
 
-def _sessions(build: Build, sample: int | None) -> Iterator[tuple[str, int]]:
-    rows = build.connection.execute(
-        "SELECT session_id, position FROM tapefold_positions ORDER BY session_id"
-    )
-    if sample is None:
-        yield from rows.fetchall()
-    else:
-        yield from nsmallest(sample, rows, key=lambda row: sha256(row[0].encode()).digest())
-
-
-def _from_tape(
-    projection: Projection, log: Log, session_id: str, position: int
-) -> sqlite3.Connection:
-    """The rows of one session, folded from its tape in one piece."""
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
-    for table in projection.TABLES:
+def _fold_anew(
+    fresh: sqlite3.Connection, build: Build, log: Log, session_id: str, upto: int
+) -> int:
+    """Make the rows of one session from its tape, up to the id `upto`; answers its position."""
+    projection: Projection = build.projection
+    for table in (*projection.TABLES, POSITIONS):
         for statement in table.statements():
             fresh.execute(statement)
     fold = projection.open(log, session_id, 0)
     pending = 0
-    for row in log.tape(session_id, 0, log.last_id()):
-        if row.position > position:
-            break
-        fold.apply(log.event(row))
+    for row in log.tape(session_id, 0, upto):
+        if not log.is_ours(row):
+            continue
+        try:
+            fold.apply(log.event(row))
+        except Exception as error:
+            if is_database_fault(error):
+                raise
+            raise PoisonEvent(
+                projection.NAME, session_id, row.position, row.topic, str(error)
+            ) from error
         pending += 1
         if pending >= CHUNK:
             fold.flush(fresh)
             pending = 0
     fold.flush(fresh)
-    return fresh
+    if fold.position:
+        fresh.execute("INSERT INTO tapefold_positions VALUES (?, ?)", (session_id, fold.position))
+    return fold.position
 
 
 def _compare_session(
     build: Build, fresh: sqlite3.Connection, session_id: str, found: Comparison
 ) -> None:
     """Compare the rows of one session: what is stored is the old side."""
-    for table in build.projection.TABLES:
-        names, size = table.names, len(table.key)
-        key = [names.index(name) for name in table.key]
-        sides = []
-        for connection in (build.connection, fresh):
-            rows = connection.execute(
-                f"SELECT * FROM {table.name} WHERE session_id = ?", (session_id,)
-            )
-            sides.append({tuple(row[i] for i in key): row for row in rows})
-        old, new = sides
+    for table in (*build.projection.TABLES, POSITIONS):
+        key = [table.names.index(name) for name in table.key]
+        old, new = (
+            {
+                tuple(row[i] for i in key): row
+                for row in connection.execute(
+                    f"SELECT {', '.join(table.names)} FROM {table.name} WHERE session_id = ?",
+                    (session_id,),
+                )
+            }
+            for connection in (build.connection, fresh)
+        )
         for one in sorted(old.keys() | new.keys(), key=repr):
             if one not in new:
-                found.note(Difference(table.name, "removed", one))
+                found.note(Difference(table.name, REMOVED, one))
             elif one not in old:
-                found.note(Difference(table.name, "added", one))
+                found.note(Difference(table.name, ADDED, one))
             else:
-                changed = tuple(
-                    (name, a, b)
-                    for name, a, b in zip(names, old[one], new[one], strict=True)
-                    if (type(a), a) != (type(b), b)
-                )
-                if changed:
-                    found.note(Difference(table.name, CHANGED, one[:size], changed))
-                else:
-                    found.equal += 1
+                _compare_row(table, one, old[one], new[one], found)
+
+
+def _compare_row(
+    table: Table, key: tuple[Any, ...], old: Sequence[Any], new: Sequence[Any], found: Comparison
+) -> None:
+    changed = tuple(
+        (name, a, b)
+        for name, a, b in zip(table.names, old, new, strict=True)
+        if (type(a), a) != (type(b), b)
+    )
+    if changed:
+        found.note(Difference(table.name, CHANGED, key, changed))
+    else:
+        found.equal += 1
+
+
+def _find_strays(build: Build, log: Log, found: Verification) -> None:
+    """Rows of sessions that the log does not have up to this position."""
+    known = set(log.sessions_after(None, found.position))
+    for table in (*build.projection.TABLES, POSITIONS):
+        rows = build.connection.execute(f"SELECT DISTINCT session_id FROM {table.name}")
+        for (session_id,) in rows:
+            if session_id not in known:
+                found.comparison.note(Difference(table.name, REMOVED, (session_id,)))
+
+
+def verify_live(
+    projection: Projection,
+    log: Log,
+    store: Path,
+    *,
+    sample: int | None = None,
+    say: Callable[[int], None] = lambda done: None,
+) -> Verification:
+    """Compare the live build with what the tapes say, in one snapshot of it.
+
+    Raises `ProjectionMissing`, `DeclarationMismatch`, `LogChanged`, `BuildFault`, `PoisonEvent`.
+    """
+    with (
+        closing(ReadModel(projection, log, store)) as model,
+        model.reading() as build,
+    ):
+        if build.progress().phase == FILLING:
+            raise ProjectionError(projection.NAME, "it is still being filled; wait for that")
+        return verify_against_kernel(build, log, sample=sample, say=say)

@@ -85,6 +85,31 @@ _PUBLIC = {
         ),
         "tapefold.persistence.errors",
     ),
+    **dict.fromkeys(("read_model", "runner", "rebuild", "log_of"), "tapefold.projections.opening"),
+    **dict.fromkeys(("projection_named", "projection_names"), "tapefold.projections.catalogue"),
+    "ReadModel": "tapefold.projections.reading",
+    **dict.fromkeys(
+        ("SessionIndex", "SessionFilter", "IndexedSession"),
+        "tapefold.projections.branch_tree.index",
+    ),
+    "Lag": "tapefold.projections.reading",
+    "Runner": "tapefold.projections.runner",
+    **dict.fromkeys(("Rebuild", "RebuildReport"), "tapefold.projections.rebuilding"),
+    **dict.fromkeys(("Projection", "SessionFold", "Table"), "tapefold.projections.declaration"),
+    "Verification": "tapefold.projections.verifying",
+    "Parked": "tapefold.projections.parking",
+    **dict.fromkeys(
+        (
+            "ProjectionError",
+            "ProjectionMissing",
+            "DeclarationMismatch",
+            "LogChanged",
+            "AlreadyRunning",
+            "PoisonEvent",
+            "SessionParked",
+        ),
+        "tapefold.projections.errors",
+    ),
     **dict.fromkeys(
         (
             "TapefoldError",
@@ -200,6 +225,32 @@ if TYPE_CHECKING:
     from .persistence.errors import StoreUnreadable as StoreUnreadable
     from .persistence.errors import UnreadableEvent as UnreadableEvent
     from .persistence.errors import UnstorableEvent as UnstorableEvent
+    from .projections.branch_tree.index import IndexedSession as IndexedSession
+    from .projections.branch_tree.index import SessionFilter as SessionFilter
+    from .projections.branch_tree.index import SessionIndex as SessionIndex
+    from .projections.catalogue import projection_named as projection_named
+    from .projections.catalogue import projection_names as projection_names
+    from .projections.declaration import Projection as Projection
+    from .projections.declaration import SessionFold as SessionFold
+    from .projections.declaration import Table as Table
+    from .projections.errors import AlreadyRunning as AlreadyRunning
+    from .projections.errors import DeclarationMismatch as DeclarationMismatch
+    from .projections.errors import LogChanged as LogChanged
+    from .projections.errors import PoisonEvent as PoisonEvent
+    from .projections.errors import ProjectionError as ProjectionError
+    from .projections.errors import ProjectionMissing as ProjectionMissing
+    from .projections.errors import SessionParked as SessionParked
+    from .projections.opening import log_of as log_of
+    from .projections.opening import read_model as read_model
+    from .projections.opening import rebuild as rebuild
+    from .projections.opening import runner as runner
+    from .projections.parking import Parked as Parked
+    from .projections.reading import Lag as Lag
+    from .projections.reading import ReadModel as ReadModel
+    from .projections.rebuilding import Rebuild as Rebuild
+    from .projections.rebuilding import RebuildReport as RebuildReport
+    from .projections.runner import Runner as Runner
+    from .projections.verifying import Verification as Verification
     from .sessions import Sessions as Sessions
     from .sessions import load_session as load_session
     from .store import SessionInfo as SessionInfo

@@ -2,20 +2,21 @@
 
 A session's last activity is the time of its last event. An instant is compared, so that a time
 in seconds and one in ISO text sort rightly; sessions whose time says nothing come last. Where
-two are equal, the one whose event was stored later is the newer.
+two are equal, the one whose event was stored later is the newer. The session index sorts alike.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from .domain.errors import TapefoldError
+from .domain.errors import SessionNotFound, TapefoldError
 from .domain.events import SessionInfoChanged, SessionStarted
 from .domain.heads import DIRECTORY, Timestamp
-from .domain.instants import instant
+from .domain.instants import seconds
 from .persistence.errors import StoreError
+from .store import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from .domain.events import Event
     from .domain.heads import Head
     from .sessions import Sessions
-    from .store import Stream
 
-_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 INFO_TOPICS: Final = (SessionStarted.TOPIC, SessionInfoChanged.TOPIC)
 """The events that say what a session is called and where it belongs."""
 
@@ -43,9 +42,9 @@ class Active:
         return self.stream.session_id
 
     @property
-    def moment(self) -> datetime | None:
-        """The last activity as an instant; None where its time says nothing."""
-        return instant(self.last_activity)
+    def moment(self) -> float | None:
+        """The last activity in seconds since 1970; None where its time says nothing."""
+        return seconds(self.last_activity)
 
 
 def newest_first(sessions: Sessions) -> list[Active]:
@@ -57,9 +56,25 @@ def newest_first(sessions: Sessions) -> list[Active]:
     found = [_active(sessions, stream) for stream in sessions.tapes.streams()]
     return sorted(
         found,
-        key=lambda one: (one.moment or _NEVER, one.stream.last_id),
+        key=lambda one: newest_key(one.moment, one.stream.last_id),
         reverse=True,
     )
+
+
+def newest_key(moment: float | None, last_id: int) -> tuple[float, int]:
+    """What sessions are sorted by, the newest having the greatest: last activity in seconds
+    since 1970, then the id of the last event in the log."""
+    return (-math.inf if moment is None else moment, last_id)
+
+
+def activity_of(sessions: Sessions, session_id: str) -> Active:
+    """The same of one session. Raises `SessionNotFound`."""
+    first = sessions.recorder.log_tape(session_id, 0, 1)
+    position = sessions.recorder.stream_version(session_id)
+    if not first or not position:
+        raise SessionNotFound(session_id)
+    (last,) = sessions.recorder.log_tape(session_id, position - 1, 1)
+    return _active(sessions, Stream(session_id, position, first[0][0], last[0]))
 
 
 def _active(sessions: Sessions, stream: Stream) -> Active:

@@ -114,7 +114,7 @@ def find_entry(
     """The id of the node that `reference` names in a session; None for `none`, the root.
 
     Digits, or `#` and digits, are a position of the session's own tape; with `digits_are_ids`
-    digits are an id, and `#5` is a position unless an id reads so. `@id` is always an id,
+    digits are an exact id, and `#5` is a position unless an id reads so. `@id` is always an id,
     anything else an entry id, a message id, or a beginning that one entry id alone has. Raises
     `UnknownEntry`, `WrongKind`, `PositionOutOfRange`, `AmbiguousReference`.
     """
@@ -128,6 +128,9 @@ def find_entry(
             if len(digits) > DIGITS:
                 raise UnknownEntry(session_id, reference)
             return _entry_at(sessions, state, int(digits))
+        if digits == reference and _exactly(state, reference) is None:
+            hint = f"write #{digits} for the position"
+            raise UnknownEntry(session_id, digits, *((hint,) if len(digits) <= DIGITS else ()))
     marked = reference.startswith("@")
     for wanted in (reference[1:], reference) if marked else (reference,):
         found = _exactly(state, wanted)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .domain.drafts import Draft
 from .domain.errors import ConcurrencyConflict
-from .importing import CHUNK, Target, tape_of, unreadable
+from .importing import CHUNK, KnownTape, Target, tape_of, unreadable
 from .interop.errors import ImportRefused, NotASessionFile, SourceReplaced, UnsupportedFile
 from .interop.reading import SessionReading
 from .interop.report import ImportReport
@@ -57,7 +57,7 @@ class Follower:
         self._told = told
         self._tried = -1
         self._chunk: list[Draft] = []
-        self._position = 0
+        self._tape: KnownTape | None = None
         self._session_id: str | None = None
         self._change: str | None = None
         self._earlier = ImportReport(path)
@@ -158,7 +158,7 @@ class Follower:
         session_id = reading.session_id
         self._chunk = []
         self._stored = (0, 0, 0, 0)
-        known, frozen, self._position = tape_of(self._target.sessions, session_id, reading)
+        self._tape = tape_of(self._target.sessions, session_id, reading)
 
         def wait() -> bool:
             self._commit(reading)
@@ -173,8 +173,7 @@ class Follower:
         tail = Tail(self._path, wait)
         lines: Any = tail
         drafts = reading.drafts(
-            known,
-            frozen=frozen,
+            self._tape.heads(),
             incarnation=self._target.sessions.defaults.new_incarnation(),
             tail=lines,
         )
@@ -188,10 +187,9 @@ class Follower:
 
     def _commit(self, reading: SessionReading) -> None:
         report = reading.report
-        if self._chunk:
-            self._position = self._target.writing().append(
-                reading.session_id, self._chunk, expected_position=self._position
-            )
+        if self._chunk and self._tape is not None:
+            append, at = self._target.writing().append, self._tape.position
+            self._tape.position = append(reading.session_id, self._chunk, expected_position=at)
             self._chunk = []
             if self._told is not None:
                 self._told(report)

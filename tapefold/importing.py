@@ -7,8 +7,11 @@ interrupted is completed by importing again.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Final
 
 from .domain.drafts import Draft
@@ -151,11 +154,13 @@ def _import(
     session_id = reading.session_id if new_id is None else new_id
     reading.report.session_id = session_id
     incarnation = target.sessions.defaults.new_incarnation()
-    known, frozen, position = tape_of(target.sessions, session_id, reading)
-    drafts = reading.drafts(known, frozen=frozen, incarnation=incarnation)
+    tape = tape_of(target.sessions, session_id, reading)
+    drafts = reading.drafts(tape.heads(), incarnation=incarnation)
     for chunk in _chunks(reading, drafts):
         if not dry_run:
-            position = target.writing().append(session_id, chunk, expected_position=position)
+            append, at = target.writing().append, tape.position
+            with _collector_at_rest():
+                tape.position = append(session_id, chunk, expected_position=at)
         if progress is not None:
             progress(reading.consumed)
 
@@ -171,18 +176,32 @@ def unreadable(path: str, error: OSError) -> NotASessionFile:
     )
 
 
-def tape_of(
-    sessions: Sessions, session_id: str, reading: SessionReading
-) -> tuple[Iterator[Head] | None, bool, int]:
-    """(heads of the tape, whether it was gone on with here, its last position).
+class KnownTape:
+    """What there is of a session already, read once. `position` is the last one that was read: the
+    end of the tape, when the heads have been taken to their end."""
 
-    Raises `SessionTaken` if the session was not imported from a file of this format.
+    def __init__(self, heads: Iterator[tuple[int, Head]]) -> None:
+        self.position = 0
+        self._heads = heads
+        self._first = next(heads, None)
+
+    def heads(self) -> Iterator[Head] | None:
+        """The heads, in order; None where there is no tape."""
+        return None if self._first is None else self._all(self._first)
+
+    def _all(self, first: tuple[int, Head]) -> Iterator[Head]:
+        for self.position, head in chain((first,), self._heads):
+            yield head
+
+
+def tape_of(sessions: Sessions, session_id: str, reading: SessionReading) -> KnownTape:
+    """What there is of a session.
+
+    Raises `SessionTaken` if it was not imported from a file of this format.
     """
-    position, frozen = 0, False
-    for position, head in sessions.heads(session_id):
-        frozen = frozen or (head.line is None and position > 1)
-    if position == 0:
-        return None, False, 0
+    tape = KnownTape(sessions.heads(session_id))
+    if tape.heads() is None:
+        return tape
     (started,) = sessions.tapes.events_at(session_id, [1])
     origin = getattr(started.body, "imported_from", None) or {}
     if origin.get("format") != reading.form.NAME:
@@ -192,16 +211,35 @@ def tape_of(
             f"session {session_id!r} exists and was not imported from such a file; nothing was "
             "written; import the file with --as-new to have it as another session",
         )
-    return (head for _, head in sessions.heads(session_id)), frozen, position
+    return tape
 
 
 def _chunks(reading: SessionReading, drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
-    chunk: list[Draft] = []
-    begun = 0
-    for draft in drafts:
-        chunk.append(draft)
-        if len(chunk) >= CHUNK or reading.consumed - begun >= CHUNK_BYTES:
-            yield chunk
-            chunk, begun = [], reading.consumed
-    if chunk:
+    while chunk := _chunk(reading, drafts):
         yield chunk
+
+
+def _chunk(reading: SessionReading, drafts: Iterator[Draft]) -> list[Draft]:
+    # Before the first one all that was imported already may have to be read: no collector waits
+    # for that.
+    chunk = list(islice(drafts, 1))
+    end = reading.consumed + CHUNK_BYTES
+    with _collector_at_rest():
+        for draft in drafts:
+            chunk.append(draft)
+            if len(chunk) >= CHUNK or reading.consumed >= end:
+                break
+    return chunk
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """The garbage collector waits while a chunk is read, and while it is appended: neither makes
+    circles, and a look at all that a chunk holds, again and again, costs a tenth of an import."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

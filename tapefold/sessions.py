@@ -211,10 +211,7 @@ class Sessions(Application[str]):
         `expected_position` 0 begins the tape. Raises `ConcurrencyConflict`.
         """
         check_id(session_id, "session_id")
-        stored = [
-            self.mapper.stored_draft(draft, session_id, position)
-            for position, draft in enumerate(drafts, expected_position + 1)
-        ]
+        run = self.mapper.run_of(drafts, session_id, expected_position + 1)
         # Nothing is decided, so nothing is folded: a warm session catches up at its next use.
         with self.recorder.writing() as transaction:
             actual = transaction.stream_version(session_id) or 0
@@ -224,8 +221,8 @@ class Sessions(Application[str]):
                 raise SessionNotFound(session_id)
             if actual != expected_position:
                 raise ConcurrencyConflict(session_id, expected_position, actual)
-            transaction.insert_events(stored)
-        return expected_position + len(stored)
+            transaction.insert_events(run)
+        return expected_position + len(run)
 
     def fork(
         self,

@@ -62,9 +62,13 @@ class StoreTapes:
                     f"session {session_id!r}: position {expected} is missing from the store, "
                     f"{position} comes next; restore the store from a backup"
                 )
-            yield self._event(session_id, position, topic, state)
+            yield self.event_of(session_id, position, topic, state)
 
-    def _event(self, session_id: str, position: int, topic: str, state: bytes) -> Event:
+    def event_of(self, session_id: str, position: int, topic: str, state: bytes) -> Event:
+        """The event of a row of the store; its body is decoded when it is asked for.
+
+        Raises `TapefoldError` for a row that is no event of a session.
+        """
         if not is_ours(topic):  # a foreign topic names code to import: never here
             raise TapefoldError(
                 f"{session_id!r} is no session: at position {position} stands {topic!r}"
@@ -88,12 +92,12 @@ class StoreTapes:
                     yield event
             return
         for position, topic, state in self._recorder.select_states(session_id, positions):
-            yield self._event(session_id, position, topic, state)
+            yield self.event_of(session_id, position, topic, state)
 
     def of_topics(self, session_id: str, topics: Sequence[str]) -> Iterator[Event]:
         """The events of a tape with one of these topics, the newest first; no other is read."""
         for position, topic, state in self._recorder.select_topics(session_id, topics, desc=True):
-            yield self._event(session_id, position, topic, state)
+            yield self.event_of(session_id, position, topic, state)
 
     def streams(self) -> Iterable[Stream]:
         """Every tape of the store, the one with the newest event first; no foreign streams."""

@@ -5,6 +5,9 @@
   of a line `# exit N` directly before it. Lines after it are its output (stdout and stderr),
   to the letter; a line `...` stands for any lines, `…` for anything within a line. Without
   such lines the output is not looked at. A `\\` at the end continues a command.
+* ``sql``: one statement, run on the connection that the page's python has named `db`. The lines
+  `-- …` at its end are the rows that it answers: values between ` | `, as SQLite writes them as
+  text, NULL where there is none.
 * ``text`` and ``json``: shown only. Any other block is a mistake, so that none is passed over.
 
 A page's blocks share a working directory, which holds a copy of examples/, and a database.
@@ -14,6 +17,7 @@ import difflib
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -152,6 +156,23 @@ def run_python(block: Block, module: ModuleType, page: str) -> None:
     exec(code, module.__dict__)
 
 
+def run_sql(block: Block, module: ModuleType) -> None:
+    where = f"line {block.line}"
+    connection = getattr(module, "db", None)
+    if not isinstance(connection, sqlite3.Connection):
+        raise PageFault(f"{where}: no python block before it has made a connection `db`")
+    lines = trimmed(block.lines)
+    shown = [line.removeprefix("-- ") for line in lines if line.startswith("-- ")]
+    said = [line for line in lines if not line.startswith("-- ")]
+    if not shown or lines[-len(shown) :] != [f"-- {row}" for row in shown]:
+        raise PageFault(f"{where}: the rows that it answers stand at its end, as `-- ` lines")
+    rows = connection.execute("\n".join(said)).fetchall()
+    real = [" | ".join("NULL" if value is None else str(value) for value in row) for row in rows]
+    if real != shown:
+        difference = "\n".join(difflib.unified_diff(shown, real, "page", "real", lineterm=""))
+        raise PageFault(f"{where} answers something else:\n{difference}")
+
+
 def run_page(page: str, text: str, module: ModuleType, folder: Path) -> int:
     """Runs the blocks of a page in a folder; how many were run."""
     count = 0
@@ -160,11 +181,13 @@ def run_page(page: str, text: str, module: ModuleType, folder: Path) -> int:
             run_python(block, module, page)
         elif block.language == "console":
             run_console(block, folder)
+        elif block.language == "sql":
+            run_sql(block, module)
         elif block.language in SHOWN_ONLY:
             continue
         else:
             raise PageFault(
-                f"line {block.line - 1}: a block is python, console, text or json,"
+                f"line {block.line - 1}: a block is python, console, sql, text or json,"
                 f" not {block.language or 'without a language'}"
             )
         count += 1
@@ -244,6 +267,15 @@ def test_a_class_of_a_page_is_found_by_its_module(folder, module):
     assert run_page("README.md", page, module, folder) == 1
 
 
+DB = "```python\nimport sqlite3\ndb = sqlite3.connect(':memory:')\n```\n"
+
+
+def test_a_query_of_a_page_answers_the_rows_that_stand_below_it(folder, module):
+    page = f"{DB}```sql\nSELECT 1, 2.5, NULL, 'a'\nUNION ALL SELECT 2, 0, '', 'b';\n"
+    page += "-- 1 | 2.5 | NULL | a\n-- 2 | 0 |  | b\n```\n"
+    assert run_page("README.md", page, module, folder) == 2
+
+
 @pytest.mark.parametrize(
     ("page", "complaint"),
     [
@@ -256,6 +288,11 @@ def test_a_class_of_a_page_is_found_by_its_module(folder, module):
         ("```console\n$ tapefold no-such-noun\n```", "exits with 2, not 0"),
         ("```console\n# exit 1\n$ tapefold --help\n```", "exits with 0, not 1"),
         ("```console\n$ tapefold --help\nsomething else\n```", "-something else"),
+        ("```sql\nSELECT 1\n-- 1\n```", "connection `db`"),
+        (f"{DB}```sql\nSELECT 1\n```", "the rows that it answers"),
+        (f"{DB}```sql\n-- 1\nSELECT 1\n```", "the rows that it answers"),
+        (f"{DB}```sql\nSELECT 2\n-- 1\n```", "-1"),
+        (f"{DB}```sql\nSELECT 1 WHERE 0\n-- 1\n```", "-1"),
     ],
 )
 def test_a_page_that_does_not_hold_is_noticed(page, complaint, folder, module):

@@ -6,15 +6,15 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from tapefold.domain.heads import FINAL_RANK, Head, Timestamp, message_rank
-from tapefold.domain.instants import instant
+from tapefold.domain.instants import seconds
 from tapefold.domain.kernel import State
 from tapefold.domain.nodes import MARK, NODE_KINDS, AnyNode, MessageNode, MessageState
 from tapefold.domain.tree import born
 
 from ..declaration import SessionFold
-from ..effective_view.bodies import Bodies, text_of
+from ..effective_view.bodies import Bodies, stamp_of, text_of
 from ..log import Log, LogEvent
-from ..usage import NONE, tokens_of
+from ..usage import NONE, add_costs, tokens_of
 from .previews import preview
 from .schema import CHANGES, NODES, SESSIONS
 from .shape import Place, Shape
@@ -61,6 +61,7 @@ class TreeFold(SessionFold):
         self._set: dict[str, Any] = {}
         self._added: dict[str, float] = {}
         self._spent = NONE
+        self._costs: list[float] = []
         if not self._is_new:
             self._shape.look()
 
@@ -92,16 +93,15 @@ class TreeFold(SessionFold):
         self._inform(event)
         self._spend(event)
         self._add("bytes", event.size)
-        if head.timestamp is not None:
-            self._set["last_activity"] = _stamp(head.timestamp)
-            moment = instant(head.timestamp)
-            self._set["moment"] = None if moment is None else moment.timestamp()
+        stamp, moment = stamp_of(head.timestamp), seconds(head.timestamp)
+        if event.position == 1:
+            self._set |= {"created": stamp, "began": moment}
+        self._set |= {"last_activity": stamp, "moment": moment}
         self._set["last_id"] = event.id
 
     def _begin(self, event: LogEvent) -> None:
         """The row of the session, with what a fork inherits."""
         state, origin = self._state, event.head.origin
-        self._set["created"] = _stamp(event.head.timestamp)
         if origin is None:
             return
         self._set |= {
@@ -180,7 +180,10 @@ class TreeFold(SessionFold):
         if event.head.kind in _SPENDING or _is_answer(event.head):
             usage = event.body.get("usage")
             if usage is not None:
-                self._spent = self._spent.plus(tokens_of(usage))
+                spent = tokens_of(usage)
+                self._spent = self._spent.plus(spent)
+                if spent.cost:
+                    self._costs.append(spent.cost)
 
     def _add(self, name: str, number: int) -> None:
         self._added[name] = self._added.get(name, 0) + number
@@ -205,6 +208,7 @@ class TreeFold(SessionFold):
         self._set.clear()
         self._added.clear()
         self._spent = NONE
+        self._costs.clear()
         self._bodies.forget()
         assert state.position
 
@@ -313,7 +317,7 @@ class TreeFold(SessionFold):
         if not isinstance(node, MessageNode):
             calls = None
         first = event if seq == born(node) else self._bodies.event(born(node))
-        return _Told(role, status, struck, line, calls, _stamp(first.head.timestamp))
+        return _Told(role, status, struck, line, calls, stamp_of(first.head.timestamp))
 
     def _label(self, entry_id: str) -> str | None:
         fact = self._state.labels.get(entry_id)
@@ -386,6 +390,13 @@ class TreeFold(SessionFold):
                 self._set["first_words"] = preview(event.body)[0]
                 return
 
+    def _cost(self, connection: Connection) -> float:
+        """What the session had cost before this batch."""
+        row = connection.execute(
+            "SELECT cost FROM bt_sessions WHERE session_id = ?", (self._state.session_id,)
+        ).fetchone()
+        return 0.0 if row is None else float(row[0])
+
     def _session(self, connection: Connection) -> None:
         state, spent = self._state, self._spent
         added = {
@@ -394,9 +405,10 @@ class TreeFold(SessionFold):
             "output_tokens": spent.output,
             "cache_read_tokens": spent.cache_read,
             "cache_write_tokens": spent.cache_write,
-            "cost": spent.cost,
         }
         values = {**self._set, "position": state.position, "leaf": state.leaf}
+        if self._costs:
+            values["cost"] = add_costs(self._cost(connection), self._costs)
         if self._is_new:
             row: dict[str, Any] = dict.fromkeys(SESSIONS.names)
             row |= {name: 0 for name, kind in SESSIONS.columns if "NOT NULL" in kind}
@@ -415,7 +427,3 @@ class TreeFold(SessionFold):
 
 def _is_answer(head: Head) -> bool:
     return head.role == "assistant" and message_rank(head.status) == FINAL_RANK
-
-
-def _stamp(value: Timestamp) -> Timestamp:
-    return text_of(value) if isinstance(value, str) else value

@@ -17,6 +17,7 @@ SESSIONS: Final = Table(
         ("directory", "TEXT"),
         ("first_words", "TEXT"),
         ("created", ""),
+        ("began", "REAL"),
         ("last_activity", ""),
         ("moment", "REAL"),
         ("leaf", "TEXT"),
@@ -45,7 +46,8 @@ SESSIONS: Final = Table(
         "WHERE parent_session_id IS NOT NULL",
     ),
 )
-"""The session index: one row a session. `moment` is the last activity in seconds since 1970."""
+"""The session index: one row a session. `began` and `moment` are the first and the last activity in
+seconds since 1970, NULL where the time that was written is none."""
 
 NODES: Final = Table(
     "bt_nodes",

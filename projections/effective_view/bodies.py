@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
-from tapefold.domain.heads import Origin
+from tapefold.domain.heads import Origin, Timestamp
 from tapefold.domain.kernel import State
 from tapefold.loading import load_state
 from tapefold.persistence.jsontext import dump
@@ -20,7 +21,98 @@ class _Result(msgspec.Struct):
     is_error: bool = False
 
 
+class Said(msgspec.Struct):
+    """What a message's body says beside its content."""
+
+    model: str | None = None
+    provider: str | None = None
+    usage: Any = None
+
+
+_read_said = msgspec.json.Decoder(Said).decode
+
+
+def said_in(event: LogEvent) -> Said:
+    """What is asked of a body; the rest of it is passed over."""
+    try:
+        return _read_said(event.body_text)
+    except (msgspec.DecodeError, RecursionError):
+        body = event.body
+        return Said(text_of(body.get("model")), text_of(body.get("provider")), body.get("usage"))
+
+
+def model_of(said: Said) -> tuple[str | None, str | None]:
+    """Model and provider as a column shows them; none where the model is not known."""
+    model = said.model
+    if not model or model == "unknown":
+        return None, None
+    return text_of(model), text_of(said.provider)
+
+
+_LONE = re.compile("[\ud800-\udfff]")
+"""Halves of surrogate pairs: in text that was decoded, one stands alone."""
+
 _read_result = msgspec.json.Decoder(_Result).decode
+
+
+_NULL = msgspec.Raw(b"null")
+
+
+class _Block(msgspec.Struct, gc=False):
+    """What is asked of one part of a message's content."""
+
+    type: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = _NULL
+
+
+class _Calling(msgspec.Struct):
+    """The calls in a message's content."""
+
+    content: list[_Block] = []
+
+
+_read_calls = msgspec.json.Decoder(_Calling).decode
+
+Made = tuple[str | None, str | bytes | None]
+"""Name and arguments of a call; the arguments as JSON text."""
+
+
+def calls_in(event: LogEvent) -> dict[str, Made]:
+    """The calls that a message's content holds, by id; of two with one id, the first."""
+    try:
+        blocks = _read_calls(event.body_text).content
+    except (msgspec.DecodeError, RecursionError):
+        return _calls_of_any(event.body)
+    found: dict[str, Made] = {}
+    for block in blocks:
+        if block.type != "tool_call" or block.call_id is None or block.call_id in found:
+            continue
+        text = bytes(block.arguments)
+        found[block.call_id] = (text_of(block.name), None if text == b"null" else column(text))
+    return found
+
+
+def _calls_of_any(body: dict[str, Any]) -> dict[str, Made]:
+    """The same of a body of another shape."""
+    content = body.get("content")
+    found: dict[str, Made] = {}
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict) or block.get("type") != "tool_call":
+            continue
+        call_id = block.get("call_id")
+        if isinstance(call_id, str) and call_id not in found:
+            found[call_id] = (text_of(block.get("name")), json_column(block.get("arguments")))
+    return found
+
+
+def failed(event: LogEvent) -> bool:
+    """Whether a result says that it failed."""
+    try:
+        return _read_result(event.body_text).is_error
+    except (msgspec.DecodeError, RecursionError):
+        return bool(event.body.get("is_error"))
 
 
 class Bodies:
@@ -30,6 +122,8 @@ class Bodies:
         self._log = log
         self._state = state
         self._kept: dict[int, LogEvent] = {}
+        self._calls: dict[int, dict[str, Made]] = {}
+        self._said: dict[int, Said] = {}
 
     def keep(self, event: LogEvent) -> None:
         """Hold an event until `forget`."""
@@ -38,6 +132,8 @@ class Bodies:
     def forget(self) -> None:
         """Let go of what was kept."""
         self._kept.clear()
+        self._calls.clear()
+        self._said.clear()
 
     def basis(self, session_id: str, origin: Origin) -> State:
         """The state that a fork inherits. Raises `BasisMissing`."""
@@ -75,22 +171,31 @@ class Bodies:
             kept = self._kept[seq] = self._log.event_at(session_id, position)
         return kept
 
+    def call(self, seq: int, call_id: str) -> tuple[str | None, str | bytes | None, bool]:
+        """(name, arguments as JSON text, whether it was found) of a call in a message."""
+        made = self.calls(seq).get(call_id)
+        return (None, None, False) if made is None else (*made, True)
+
     def is_error(self, seq: int) -> bool:
         """Whether a result says that it failed."""
-        event = self.event(seq)
-        try:
-            return _read_result(event.body_text).is_error
-        except (msgspec.DecodeError, RecursionError):
-            return bool(event.body.get("is_error"))
+        return failed(self.event(seq))
 
-    def call(self, seq: int, call_id: str) -> tuple[str | None, Any, bool]:
-        """(name, arguments, whether it was found) of a call in a message's content."""
-        for block in self.of(seq).get("content", ()):
-            if not isinstance(block, dict) or block.get("type") != "tool_call":
-                continue
-            if block.get("call_id") == call_id:
-                return text_of(block.get("name")), block.get("arguments"), True
-        return None, None, False
+    def said(self, event: LogEvent) -> Said:
+        """What an event's body says beside its content. Kept until `forget`, for events of this
+        tape."""
+        found = self._said.get(event.position)
+        if found is None or event.session_id != self._state.session_id:
+            found = said_in(event)
+            if event.session_id == self._state.session_id:
+                self._said[event.position] = found
+        return found
+
+    def calls(self, seq: int) -> dict[str, Made]:
+        """The calls that a message's content holds, by id."""
+        found = self._calls.get(seq)
+        if found is None:
+            found = self._calls[seq] = calls_in(self.event(seq))
+        return found
 
 
 def load_fork_basis(log: Log, session_id: str, origin: Origin) -> State:
@@ -113,15 +218,17 @@ def text_of(value: Any) -> str | None:
         return None
     if value.isascii():
         return value
-    return value.encode("utf-8", "replace").decode() if _has_surrogates(value) else value
+    return _LONE.sub("\ufffd", value)
 
 
-def _has_surrogates(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+def stamp_of(value: Timestamp) -> Timestamp:
+    """A time as it was written, as far as a column can hold it: SQLite's integers have 64 bits,
+    and it knows no NaN."""
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return float(value) if abs(value) < 1 << 1023 else None
+    return None if value != value else value
 
 
 def json_column(value: Any) -> str | bytes | None:

@@ -5,26 +5,27 @@ from __future__ import annotations
 from sqlite3 import Connection
 from typing import Any
 
-from tapefold.domain.heads import DROPPED_RANK, FINAL_RANK, Head, message_rank
+from tapefold.domain.calls import MESSAGE_RESULT
+from tapefold.domain.heads import DROPPED_RANK, FINAL_STATUSES, Head
 from tapefold.domain.kernel import State
 from tapefold.domain.nodes import (
     ANCHORS,
     BRANCH_SUMMARY,
+    MESSAGE,
     NODE_KINDS,
     RESET,
-    AnyNode,
     MessageNode,
     Node,
     Version,
 )
-from tapefold.domain.tree import born
 
 from ..declaration import SessionFold
 from ..log import Log, LogEvent
-from ..usage import NONE, Tokens, tokens_of
+from ..usage import Spending, add_costs
 from .bodies import Bodies, text_of
-from .presenting import FIRST, Shown, present_both
-from .tracker import Change, Tracker
+from .presenting import FIRST, CallRow, Shown, present_both
+from .straight import Answered, Split, split
+from .tracker import FACTS, Change, Tracker
 from .writing import Row, Writer
 
 _SPENDING = ANCHORS | {BRANCH_SUMMARY}
@@ -38,7 +39,7 @@ class EffectiveFold(SessionFold):
         self._bodies = Bodies(log, state)
         self._entries: list[tuple[LogEvent, Node]] = []
         self._labels: dict[str, None] = {}
-        self._spent = NONE
+        self._spent = Spending()
         self._length = len(self._tracker.path.ids)
         self._is_new = state.position == 0
         self._flushed_position = state.position
@@ -58,38 +59,29 @@ class EffectiveFold(SessionFold):
 
     def apply(self, event: LogEvent) -> None:
         head = event.head
-        if head.kind == "session_started":
+        kind = head.kind
+        if kind == "session_started":
             self._begin(head)
         tracker = self._tracker
-        tracker.apply(event.position, head)
-        kind = NODE_KINDS.get(head.kind)
-        if kind == "message" or head.kind in _FACTS:
+        node = tracker.apply(event.position, head)
+        made = NODE_KINDS.get(kind)
+        if made == MESSAGE:
             self._bodies.keep(event)
-            if head.role == "assistant" and tracker.state.position and _is_final(head):
-                self._spend(event)
-        elif kind in _SPENDING:
-            self._spend(event)
-        elif head.kind == "labelled":
+            if head.role == "assistant" and head.status in FINAL_STATUSES:
+                usage = self._bodies.said(event).usage
+                if usage is not None:
+                    self._spent.add(usage)
+        elif kind in FACTS:
+            self._bodies.keep(event)
+        elif made in _SPENDING or kind == "usage_recorded":
+            self._spent.add(event.body.get("usage"))
+        elif kind == "labelled":
             self._bodies.keep(event)
             self._labels.update(dict.fromkeys(head.targets))
-        elif head.kind in ("session_started", "session_info_changed"):
+        elif kind in ("session_started", "session_info_changed"):
             self._inform(event)
-        elif head.kind == "usage_recorded":
-            self._spend(event)
-        if head.entry_id is not None:
-            node = self._made(head.entry_id, event.position)
-            if isinstance(node, Node):
-                self._entries.append((event, node))
-
-    def _made(self, entry_id: str, position: int) -> AnyNode | None:
-        """The node that an event made, under whichever id it got."""
-        state = self._tracker.state
-        seq = state.offset + position
-        node = state.entries.get(entry_id)
-        while node is not None and born(node) != seq:
-            entry_id = f"{entry_id}~{seq}"
-            node = state.entries.get(entry_id)
-        return node
+        if head.entry_id is not None and isinstance(node, Node):
+            self._entries.append((event, node))
 
     def _begin(self, head: Head) -> None:
         """Inherit, where a fork begins."""
@@ -100,11 +92,6 @@ class EffectiveFold(SessionFold):
         basis = self._bodies.basis(state.session_id, origin)
         state.inherit(basis)
         self._tracker = Tracker(state, basis)
-
-    def _spend(self, event: LogEvent) -> None:
-        body = event.body
-        if body.get("usage") is not None:
-            self._spent = self._spent.plus(tokens_of(body["usage"]))
 
     def _inform(self, event: LogEvent) -> None:
         head = event.head
@@ -123,16 +110,20 @@ class EffectiveFold(SessionFold):
         writer = Writer(connection, state.session_id, is_new=self._is_new)
         shown = -writer.shown_from(change.begin) if change.begin < self._length else 0
         beside = self._leave(change, writer)
-        rows = [*self._rows(change, writer), *beside]
+        parts = split(tracker, change.begin)
+        rows = [*self._rows(change, parts, writer), *beside]
+        shown += self._straight(parts, rows, writer)
         known = {row.message_id for row in rows if not self._is_fresh(row)}
         writer.messages(rows, known, self._bodies)
         writer.entries(self._entries)
-        self._place(change, writer)
+        self._place(change, parts, writer)
         writer.labels(self._label_rows())
         shown += sum(row.shown and not row.inherited for row in rows)
         session = self._session(shown)
         if self._labels:
             session["labels"] = writer.label_count()
+        if self._spent.costs:
+            session["cost"] = add_costs(writer.cost(), self._spent.costs)
         writer.session({**session, **writer.settings()})
         self._flushed()
 
@@ -142,7 +133,7 @@ class EffectiveFold(SessionFold):
         self._flushed_position = self.position
         self._entries.clear()
         self._labels.clear()
-        self._spent = NONE
+        self._spent = Spending()
         self._title = self._directory = None
         self._bodies.forget()
 
@@ -150,18 +141,15 @@ class EffectiveFold(SessionFold):
         """Whether a message began since the last flush: it has no rows yet."""
         return row.began is not None and row.began > self._flushed_position
 
-    def _place(self, change: Change, writer: Writer) -> None:
+    def _place(self, change: Change, parts: Split, writer: Writer) -> None:
         """Where entries with a row stand: those that are new on the path, or left it."""
         tracker, entries = self._tracker, self._tracker.state.entries
-        places: list[tuple[int | None, str]] = []
-        for entry_id in change.left:
-            node = entries.get(entry_id)
-            if _has_row(node) and entry_id not in tracker.path.places:
-                places.append((None, entry_id))
-        for place in range(change.stay, len(tracker.path.ids)):
-            node = entries.get(tracker.path.ids[place])
-            if node is not None and _has_row(node):
-                places.append((place, node.entry_id))
+        places: list[tuple[int | None, str]] = [
+            (None, entry_id)
+            for entry_id in change.left
+            if isinstance(entries.get(entry_id), Node) and entry_id not in tracker.path.places
+        ]
+        places += [(place, node.entry_id) for place, node in parts.entries if place >= change.stay]
         writer.places(places)
 
     def _leave(self, change: Change, writer: Writer) -> list[Row]:
@@ -185,17 +173,40 @@ class EffectiveFold(SessionFold):
                 rows.append(self._row(node, None, None, None))
         return rows
 
-    def _rows(self, change: Change, writer: Writer) -> list[Row]:
-        """The rows of the end of the path that may have changed."""
+    def _straight(self, parts: Split, rows: list[Row], writer: Writer) -> int:
+        """Put what is straight and new; what had a row already is added to `rows`. Answers how
+        many messages show among those that are new."""
+        fresh = self._tracker.state.offset + self._flushed_position
+        new = []
+        for one in parts.straight:
+            place, node, calls = one
+            if node.born > fresh:
+                new.append(one)
+            else:
+                shown = Shown(node.message_id, node.seq, True, FIRST, _call_rows(calls))
+                rows.append(self._row(node, place, shown, shown))
+        writer.straight(new, self._tracker.state, self._bodies)
+        return len(new)
+
+    def _rows(self, change: Change, parts: Split, writer: Writer) -> list[Row]:
+        """The rows of the end of the path that may have changed, the straight ones aside."""
         tracker, state = self._tracker, self._tracker.state
-        found = list(tracker.messages(change.begin))
+        found = parts.others
         if not found:
             return []
-        nodes = [node for _, node in found]
         behind = (FIRST, FIRST)
         if state.max_order_seq is not None and change.begin:
             behind = writer.behind(change.begin)
+        if parts.straight and any(map(self._is_unowned, found)):
+            # Such a result is looked for by its place among all that show.
+            nodes = [node for _, node in tracker.messages(change.begin)]
+        else:
+            nodes = [node for _, node in found]
         final, pending = present_both(state, nodes, behind)
+        if len(nodes) > len(found):
+            wanted = {node.message_id for _, node in found}
+            final = [one for one in final if one.message_id in wanted]
+            pending = [one for one in pending if one.message_id in wanted]
         base = self._base(change.begin)
         rows, dropped = [], []
         for (place, node), one, other in zip(found, final, pending, strict=True):
@@ -203,8 +214,13 @@ class EffectiveFold(SessionFold):
                 dropped.append(node.message_id)
             else:
                 rows.append(self._row(node, place, one, other))
-        writer.drop(dropped)
+        if dropped:
+            writer.drop(dropped)
         return rows
+
+    def _is_unowned(self, placed: tuple[int, MessageNode]) -> bool:
+        keys = self._tracker.groups.at(placed[0])
+        return keys is not None and bool(keys.unowned)
 
     def _base(self, begin: int) -> dict[str, tuple[Shown, Shown]]:
         """How the inherited messages on the path show in the basis."""
@@ -320,23 +336,19 @@ class EffectiveFold(SessionFold):
         return anchors[-1][1:]
 
 
-_FACTS = frozenset({"tool_call_recorded", "tool_result_recorded"})
+def _call_rows(calls: Answered) -> tuple[CallRow, ...]:
+    return tuple(
+        CallRow(call_id, 0, None, 0, None, "pending", False)
+        if result is None
+        else CallRow(call_id, 0, MESSAGE_RESULT, result.seq, result.message_id, None, False)
+        for call_id, result in calls
+    )
 
 
-def _has_row(node: AnyNode | None) -> bool:
-    """Whether a node is no message: an entry, or a mark."""
-    return isinstance(node, Node)
-
-
-def _is_final(head: Head) -> bool:
-    return message_rank(head.status) == FINAL_RANK
-
-
-def _added(spent: Tokens) -> dict[str, Any]:
+def _added(spent: Spending) -> dict[str, Any]:
     return {
         "+input_tokens": spent.input,
         "+output_tokens": spent.output,
         "+cache_read_tokens": spent.cache_read,
         "+cache_write_tokens": spent.cache_write,
-        "+cost": spent.cost,
     }

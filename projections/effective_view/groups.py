@@ -34,6 +34,8 @@ class Keys(NamedTuple):
 def keys_of(state: State, node: MessageNode) -> Keys | None:
     """The keys of a message; None where it has nothing to do with calls."""
     kept = state.messages.get(node.message_id)
+    if kept is None and not state.fact_chains:  # nearly every message: one version says it all
+        return _plain_keys(node)
     versions: Iterable[Version | None] = (node,)
     called: dict[str, None] = {}
     if kept is not None:
@@ -58,6 +60,18 @@ def keys_of(state: State, node: MessageNode) -> Keys | None:
     return Keys(node.message_id, tuple(called), tuple(unowned), tuple(named))
 
 
+def _plain_keys(node: MessageNode) -> Keys | None:
+    call_ids = node.call_ids
+    if not call_ids:
+        return None
+    if node.role != ROLE:
+        called = call_ids if len(call_ids) == 1 else tuple(dict.fromkeys(call_ids))
+        return Keys(node.message_id, called, (), ())
+    if node.owner is None:
+        return Keys(node.message_id, (), call_ids[:1], ())
+    return Keys(node.message_id, (), (), ((node.owner, call_ids[0]),))
+
+
 def merged(one: Keys | None, other: Keys | None) -> Keys | None:
     """The keys of a message in either of two states."""
     if one is None or other is None or one == other:
@@ -79,6 +93,15 @@ class Groups:
         self._unowned: dict[str, list[int]] = {}
         self._named: dict[str, list[int]] = {}
         self._makers: dict[str, int] = {}
+
+    @property
+    def has_unowned(self) -> bool:
+        """Whether some result on the path names no owner."""
+        return bool(self._unowned)
+
+    def is_unowned(self, call_id: str) -> bool:
+        """Whether some result of this call id names no owner."""
+        return call_id in self._unowned
 
     def at(self, place: int) -> Keys | None:
         """The keys of the message at a place."""
@@ -133,6 +156,8 @@ class Groups:
         """
         for keys in seeds:
             first = min(first, self._reach(keys))
+        if not first:
+            return 0
         low, high = first, end
         while low < high:
             reached = low
@@ -170,8 +195,10 @@ class Groups:
 
 
 def _add(table: dict[str, list[int]], key: str, place: int) -> None:
-    places = table.setdefault(key, [])
-    if not places or places[-1] < place:
+    places = table.get(key)
+    if places is None:
+        table[key] = [place]
+    elif places[-1] < place:
         places.append(place)
     elif place not in places[bisect_left(places, place) :][:1]:
         insort(places, place)

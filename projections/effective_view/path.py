@@ -23,13 +23,12 @@ class Path:
         if self._hangs:
             return self._become([node.entry_id for node in tree.path(state, state.leaf)], state)
         new: list[str] = []
-        seen: set[str] = set()
-        at = state.leaf
-        while at is not None and at not in self.places:
-            node = state.entries.get(at)
-            if node is None or at in seen:  # only the whole walk knows what to make of it
+        places, node_of = self.places, state.entries.get
+        at, most = state.leaf, state.seq
+        while at is not None and at not in places:
+            node = node_of(at)
+            if node is None or len(new) > most:  # unknown, or a ring: the whole walk knows it
                 return self._become([n.entry_id for n in tree.path(state, state.leaf)], state)
-            seen.add(at)
             new.append(at)
             at = node.parent_id
         stay = 0 if at is None else self.places[at] + 1
@@ -52,7 +51,6 @@ class Path:
         for entry_id in left:
             del self.places[entry_id]
         del self.ids[stay:]
-        for place, entry_id in enumerate(new, stay):
-            self.places[entry_id] = place
+        self.places.update(zip(new, range(stay, stay + len(new)), strict=True))
         self.ids += new
         return left

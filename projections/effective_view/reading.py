@@ -13,7 +13,9 @@ from tapefold.domain.heads import Timestamp
 from tapefold.domain.view import Settings
 from tapefold.persistence.jsontext import load
 
+from ..errors import SessionParked
 from ..log import Log
+from ..parking import Parked, parked_at
 from .inherited import Inherited, inherited_rows
 
 _CALLS = (
@@ -87,7 +89,11 @@ class ReadMessage:
 
 @dataclass(frozen=True)
 class ReadView:
-    """What a session says at its leaf, at the position that the projection has reached."""
+    """What a session says at its leaf, at the position that the projection has reached.
+
+    `parked`: the event at which it stands still, since it cannot be applied; what follows it on
+    the tape is not in here.
+    """
 
     session_id: str
     position: int
@@ -99,6 +105,7 @@ class ReadView:
     messages: tuple[ReadMessage, ...]
     labels: dict[str, str]
     answers_off_path: tuple[str, ...]
+    parked: Parked | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,8 @@ class EffectiveReader:
         self._log = log
 
     def view(self, session_id: str, *, include_pending: bool = False) -> ReadView:
-        """The whole view of a session. Raises `SessionNotFound`."""
+        """The whole view of a session. Raises `SessionNotFound`, and `SessionParked` where its
+        first event cannot be applied."""
         row = self._session(session_id)
         base = self._inherited(row, include_pending)
         rows = self._connection.execute(
@@ -143,6 +151,7 @@ class EffectiveReader:
             messages=tuple(one.message for one in own),
             labels=self._labels(session_id, base.labels),
             answers_off_path=tuple(self._off_path(row, base)),
+            parked=parked_at(self._connection, session_id),
         )
 
     def last(self, session_id: str, limit: int) -> list[ReadMessage]:
@@ -160,6 +169,9 @@ class EffectiveReader:
         )
         row = cursor.fetchone()
         if row is None:
+            parked = parked_at(self._connection, session_id)
+            if parked is not None:
+                raise SessionParked("effective_view", session_id, parked.position, parked.error)
             raise SessionNotFound(session_id)
         return dict(zip((name for name, *_ in cursor.description), row, strict=True))
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from tapefold.domain.heads import Head
 from tapefold.domain.kernel import State
-from tapefold.domain.nodes import ANCHORS, NODE_KINDS, MessageNode
+from tapefold.domain.nodes import ANCHORS, MESSAGE, NODE_KINDS, AnyNode, MessageNode
 from tapefold.domain.tree import born
 
 from .groups import Groups, Keys, keys_of, merged
 from .path import Path
 
-_FACTS = frozenset({"tool_call_recorded", "tool_result_recorded"})
+FACTS: Final = frozenset({"tool_call_recorded", "tool_result_recorded"})
+_VERSIONS = frozenset(kind for kind, node in NODE_KINDS.items() if node == MESSAGE)
 
 
 @dataclass
@@ -50,38 +52,69 @@ class Tracker:
         """(place, entry id, kind) of the anchors on the path, in order."""
         self.path = Path()
         self.groups = Groups()
+        self._new: list[str] = []
         self._touched: dict[str, None] = {}
         self.path.follow(state)
         self._index(0)
         self._join(0)
 
-    def apply(self, position: int, head: Head) -> None:
-        """Apply the next event. Raises as `State.apply_head` does."""
-        self.state.apply_head(position, head)
+    def apply(self, position: int, head: Head) -> AnyNode | None:
+        """Apply the next event; answers the node that it made. Raises as `State.apply_head`."""
+        state = self.state
+        state.apply_head(position, head)
         kind = head.kind
-        if NODE_KINDS.get(kind) == "message":
-            mid = head.message_id or head.entry_id or f"#{self.state.seq}"
-            self._touched[mid] = None
+        is_version = kind in _VERSIONS
+        node: AnyNode | None = None
+        if is_version or head.entry_id is not None:
+            node = self._made(head, state.offset + position)
+        if is_version:
+            if isinstance(node, MessageNode):
+                self._new.append(node.entry_id)
+            else:
+                mid = head.message_id or head.entry_id or f"#{state.seq}"
+                self._touched[mid] = None
         elif kind == "retracted":
             self._touched.update(dict.fromkeys(head.targets))
-        elif kind in _FACTS and head.owner is not None:
+        elif kind in FACTS and head.owner is not None:
             self._touched[head.owner] = None
+        return node
+
+    def _made(self, head: Head, seq: int) -> AnyNode | None:
+        """The node that an event made, under whichever id it got."""
+        entry_id = head.entry_id or head.message_id or f"#{seq}"
+        node_of = self.state.entries.get
+        node = node_of(entry_id)
+        while (
+            node is not None and (node.born if isinstance(node, MessageNode) else node.seq) != seq
+        ):
+            entry_id = f"{entry_id}~{seq}"
+            node = node_of(entry_id)
+        return node
 
     def settle(self) -> Change:
         """What the events since the last call did."""
+        state = self.state
         length = len(self.path.ids)
-        stay, left = self.path.follow(self.state)
-        seeds = self.groups.cut(stay, length - 1)
+        stay, left = self.path.follow(state)
+        seeds = self.groups.cut(stay, length - 1) if length > stay else []
         self._index(stay)
         self._join(stay)
+        places, node_of = self.path.places, state.entries.get
+        for entry_id in self._new:
+            # What is new on the path is after `stay`, and needs no look of its own.
+            if entry_id not in places:
+                node = node_of(entry_id)
+                assert isinstance(node, MessageNode)
+                self._touched[node.message_id] = None
+        self._new.clear()
         first = stay
         known = []
         for mid in self._touched:
-            node = self.state.message_node(mid)
-            if node is None:
+            message = state.message_node(mid)
+            if message is None:
                 continue
             known.append(mid)
-            first = min(first, self._reindex(node, stay, seeds))
+            first = min(first, self._reindex(message, stay, seeds))
         self._touched.clear()
         begin = self.groups.beginning(first, len(self.path.ids), seeds)
         return Change(begin, stay, left, known)
@@ -102,13 +135,17 @@ class Tracker:
     def _index(self, begin: int) -> None:
         while self.anchors and self.anchors[-1][0] >= begin:
             self.anchors.pop()
-        entries = self.state.entries
-        for place in range(begin, len(self.path.ids)):
-            node = entries.get(self.path.ids[place])
+        node_of, message_of = self.state.entries.get, self.state.messages.get
+        ids, has_facts = self.path.ids, bool(self.state.fact_chains)
+        for place in range(begin, len(ids)):
+            node = node_of(ids[place])
             if not isinstance(node, MessageNode):
                 if node is not None and node.kind in ANCHORS:
                     self.anchors.append((place, node.entry_id, node.kind))
                 continue
+            is_plain = not (node.call_ids or has_facts or self.basis is not None)
+            if is_plain and message_of(node.message_id) is None:
+                continue  # nearly every message: it has nothing to do with calls
             keys = self._keys(node)
             if keys is not None:
                 self.groups.put(place, keys)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from tapefold.domain.calls import MESSAGE_RESULT
 from tapefold.domain.heads import PENDING
-from tapefold.domain.nodes import CUSTOM, FOREIGN, MARK, MODEL, Node, Version
+from tapefold.domain.kernel import State
+from tapefold.domain.nodes import CUSTOM, FOREIGN, MARK, MODEL, MessageNode, Node, Version
 
 from ..log import LogEvent
-from .bodies import Bodies, column, json_column, text_of
+from .bodies import Bodies, column, json_column, model_of, stamp_of, text_of
 from .presenting import FIRST, CallRow, Shown, SortKey
 from .schema import CALLS, ENTRIES, MESSAGES, SESSIONS
+from .straight import Answered
 
 
 class Row(NamedTuple):
@@ -58,6 +61,7 @@ _PUT_MESSAGE = (
         for name in MESSAGES.names[2:]
     )
 )
+_NEW_MESSAGE = f"INSERT INTO ev_messages VALUES ({', '.join('?' * len(MESSAGES.names))})"
 _PUT_CALL = f"INSERT INTO ev_calls VALUES ({', '.join('?' * len(CALLS.names))})"
 _PUT_ENTRY = f"INSERT INTO ev_entries VALUES ({', '.join('?' * len(ENTRIES.names))})"
 _DROP_CALLS = "DELETE FROM ev_calls WHERE session_id = ? AND message_id = ?"
@@ -119,12 +123,16 @@ class Writer:
     def leave(self, message_ids: Iterable[str]) -> None:
         """Messages that are on the path no more."""
         keys = [(self._session_id, mid) for mid in message_ids]
+        if not keys:
+            return
         self._connection.executemany(_LEAVE, keys)
         self._connection.executemany(_DROP_CALLS, keys)
 
     def drop(self, message_ids: Iterable[str]) -> None:
         """Inherited messages that show as they do in the basis."""
         keys = [(self._session_id, mid) for mid in message_ids]
+        if not keys:
+            return
         self._connection.executemany(
             "DELETE FROM ev_messages WHERE session_id = ? AND message_id = ?", keys
         )
@@ -132,9 +140,10 @@ class Writer:
 
     def messages(self, rows: Sequence[Row], known: set[str], bodies: Bodies) -> None:
         """Put messages, with their calls. `known`: those that may have rows already."""
-        self._connection.executemany(
-            _DROP_CALLS, [(self._session_id, mid) for mid in known if not self._is_new]
-        )
+        if not rows:
+            return
+        if known and not self._is_new:
+            self._connection.executemany(_DROP_CALLS, [(self._session_id, mid) for mid in known])
         self._connection.executemany(_PUT_MESSAGE, [self._message(row, bodies) for row in rows])
         calls = [
             call
@@ -143,6 +152,86 @@ class Writer:
             for call in self._calls(row, bodies)
         ]
         self._connection.executemany(_PUT_CALL, calls)
+
+    def straight(
+        self, found: Sequence[tuple[int, MessageNode, Answered]], state: State, bodies: Bodies
+    ) -> None:
+        """Put new messages that are straight, with their calls."""
+        session_id, offset, aside = self._session_id, state.offset, state.aside.get
+        rows, calls = [], []
+        for place, node, answered in found:
+            seq, role, message_id, entry_id = node.seq, node.role, node.message_id, node.entry_id
+            event = bodies.event(seq)
+            model = provider = None
+            if role == "assistant":
+                model, provider = model_of(bodies.said(event))
+            rows.append(
+                (
+                    session_id,
+                    message_id,
+                    entry_id,
+                    node.parent_id,
+                    0,  # inherited
+                    1,  # on_path
+                    place,
+                    1,  # shown
+                    None,
+                    None,
+                    1,  # shown_pending
+                    None,
+                    None,
+                    0,  # pending_calls
+                    0,  # struck
+                    int(aside(entry_id) is not None),
+                    node.born - offset,
+                    node.finalized - offset,
+                    role,
+                    node.status,
+                    None,
+                    session_id,
+                    seq - offset,
+                    stamp_of(event.head.timestamp),
+                    model,
+                    provider,
+                    column(event.body_text),
+                )
+            )
+            if answered:
+                calls += self._straight_calls(node, answered, state, bodies)
+        self._connection.executemany(_NEW_MESSAGE, rows)
+        self._connection.executemany(_PUT_CALL, calls)
+
+    def _straight_calls(
+        self, node: MessageNode, answered: Answered, state: State, bodies: Bodies
+    ) -> Iterable[tuple[Any, ...]]:
+        session_id, made = self._session_id, bodies.calls(node.seq)
+        for number, (call_id, result) in enumerate(answered):
+            name, arguments = made.get(call_id, (None, None))
+            end = _UNANSWERED
+            if result is not None:
+                is_error = bodies.is_error(result.seq)
+                end = (
+                    "error" if is_error else "success",
+                    MESSAGE_RESULT,
+                    session_id,
+                    result.seq - state.offset,
+                    result.message_id,
+                    result.entry_id,
+                    int(is_error),
+                    0,
+                    None,
+                )
+            yield (
+                session_id,
+                node.message_id,
+                0,
+                number,
+                call_id,
+                name,
+                arguments,
+                int(call_id in made),
+                *end,
+            )
 
     def _message(self, row: Row, bodies: Bodies) -> tuple[Any, ...]:
         final, pending, winner = row.final, row.pending, row.winner
@@ -157,7 +246,7 @@ class Writer:
             is_own = session_id == self._session_id
             event = bodies.at_hand(winner.seq) if is_own else bodies.event(winner.seq)
             if event is not None:
-                version = _version(role, status, event)
+                version = _version(role, status, event, bodies)
         return (
             self._session_id,
             row.message_id,
@@ -266,6 +355,15 @@ class Writer:
             (*values.values(), self._session_id),
         )
 
+    def cost(self) -> float:
+        """What the session had cost so far."""
+        if self._is_new:
+            return 0.0
+        found = self._execute(
+            "SELECT cost FROM ev_sessions WHERE session_id = ?", (self._session_id,)
+        ).fetchone()
+        return float(found[0])
+
     def label_count(self) -> int:
         """How many labels stand, those that a fork inherits aside."""
         found = self._execute(
@@ -303,17 +401,14 @@ def _calls_of(shown: Shown | None) -> tuple[CallRow, ...]:
     return () if shown is None else shown.calls
 
 
-def _version(role: str | None, status: str | None, event: LogEvent) -> tuple[Any, ...]:
+def _version(
+    role: str | None, status: str | None, event: LogEvent, bodies: Bodies
+) -> tuple[Any, ...]:
     """Timestamp, model, provider and body of the version that shows."""
     model = provider = None
     if role == "assistant" and status != PENDING:
-        known = event.body.get("model")
-        if known and known != "unknown":
-            model, provider = text_of(known), text_of(event.body.get("provider"))
-    stamp = event.head.timestamp
-    if isinstance(stamp, str):
-        stamp = text_of(stamp)
-    return stamp, model, provider, column(event.body_text)
+        model, provider = model_of(bodies.said(event))
+    return stamp_of(event.head.timestamp), model, provider, column(event.body_text)
 
 
 def _made(call: CallRow, seq: int, bodies: Bodies) -> tuple[Any, ...]:
@@ -321,14 +416,17 @@ def _made(call: CallRow, seq: int, bodies: Bodies) -> tuple[Any, ...]:
     name, arguments, is_held = bodies.call(seq, call.call_id)
     if not is_held and call.fact_seq:
         body = bodies.of(call.fact_seq)
-        name, arguments = text_of(body.get("name")), body.get("arguments")
-    return name, json_column(arguments), int(is_held)
+        name, arguments = text_of(body.get("name")), json_column(body.get("arguments"))
+    return name, arguments, int(is_held)
+
+
+_UNANSWERED: Final[tuple[Any, ...]] = ("pending", None, None, None, None, None, 0, 0, None)
 
 
 def _answered(call: CallRow, bodies: Bodies) -> tuple[Any, ...]:
     """Status of a call, and where its result stands."""
     if call.result is None:
-        return "pending", None, None, None, None, None, 0, 0, None
+        return _UNANSWERED
     session_id, position = bodies.locate(call.result_seq)
     where = (call.result, session_id, position)
     if call.result_id is None:

@@ -90,6 +90,21 @@ def test_entries_are_offered_by_id_position_and_label(offered, talk):
     assert positions == {"2": "user: How long is it?"}
 
 
+def test_after_leaf_a_position_is_offered_with_its_number_sign_and_never_bare(
+    offered, sessions, talk
+):
+    sessions.execute("talk", lambda s: s.finalize("user", "Digits", entry_id="2"))
+    assert offered("tapefold view talk --leaf 2").keys() >= {"2", "#2"}
+    for typed in ("", "2", "#", "1", "9"):
+        found = [*offered(f"tapefold view talk --leaf {typed}")]
+        assert [one for one in found if one.isdigit() and one != "2"] == []
+    marked = offered("tapefold view talk --leaf '#'")
+    assert marked["#2"] == "user: How long is it?"
+    assert not {"#1", "#8", "#9"} & marked.keys()  # no entries
+    assert "#9" in offered("tapefold show talk '#'")
+    assert offered("tapefold fork talk --leaf 5").keys() == {"#5"}
+
+
 def test_the_session_may_be_named_as_everywhere(offered, talk):
     for name in ("talk", "last", "ta", "lk"):
         assert talk["answer"] in offered(f"tapefold show {name} ")

@@ -144,6 +144,20 @@ def test_after_leaf_digits_are_an_id(entries):
     assert entries("@3", digits_are_ids=True) == "3"
 
 
+def test_digits_after_leaf_are_never_the_beginning_of_an_id(sessions, run):
+    session = sessions.start("s")
+    session.finalize("user", "hi", entry_id="16c0ffee")
+    sessions.save(session)
+    for command in (("view",), ("tree",), ("context",), ("fork",), ("export", "--format", "pi")):
+        said = run(command[0], "s", *command[1:], "--leaf", "16", code=1)
+        assert "has no entry '16'" in said
+        assert "write #16 for the position" in said
+        assert said.count("\n") == 1
+    assert find_entry(sessions, sessions.state("s"), "16c", digits_are_ids=True) == "16c0ffee"
+    with pytest.raises(UnknownEntry, match="tree for the ids"):
+        find_entry(sessions, sessions.state("s"), "9" * 400, digits_are_ids=True)
+
+
 def test_a_beginning_that_several_entries_have_lists_them(entries):
     with pytest.raises(AmbiguousReference, match="e-one, e-other, e-two"):
         entries("e-")

@@ -7,7 +7,8 @@ import pytest
 from tapefold import Sessions
 from tapefold.activity import describe
 from tapefold.cli.directories import is_below
-from tapefold.cli.listing import Wanted, listed_sessions
+from tapefold.cli.listed import Wanted
+from tapefold.cli.listing import listed_sessions
 from tapefold.cli.sessiontable import size_text
 from tapefold.cli.since import parse_since
 from tapefold.domain.instants import instant

@@ -285,6 +285,8 @@ def test_the_shape_of_sessions(run_json, sessions, talk):
                 "model": "m-1",
                 "match": None,
                 "problem": None,
+                "tokens": None,
+                "cost": None,
             }
         ]
     }

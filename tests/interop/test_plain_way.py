@@ -11,7 +11,7 @@ import pytest
 from tapefold.domain.jsonvalues import digest
 from tapefold.interop.jsontext import Plain, PlainReader, text_of
 from tapefold.interop.lines import LineReader
-from tapefold.interop.pi import PI, PiFormat
+from tapefold.interop.pi import PI
 from tapefold.interop.reading import SessionReading
 from tapefold.interop.sources import BytesSource
 from tapefold.persistence.codec import encode_state, join_state
@@ -161,7 +161,6 @@ def test_what_the_quick_way_stores_gives_the_record_back(tmp_path):
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     drafts = list(SessionReading(BytesSource(path.read_bytes()), "file").drafts())
     assert [PI.record_of(draft.head, draft.body) for draft in drafts[1:]] == lines[1:]
-    assert PiFormat.HAS_PLAIN
 
 
 # -- text --------------------------------------------------------------------------------------

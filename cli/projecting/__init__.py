@@ -1,0 +1,1 @@
+"""The subcommands of `tapefold projections`, one module each."""

@@ -1,0 +1,97 @@
+"""`tapefold projections status`: how the projections fare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ..options import json_option
+from .opening import chosen, names_argument, open_place
+
+if TYPE_CHECKING:
+    from tapefold.projections.status import Status
+
+    from ..paper import Paper
+
+
+@click.command("status")
+@names_argument
+@json_option
+@click.pass_obj
+def command(database: str | None, names: Sequence[str], as_json: bool) -> None:
+    """Say how far each projection is, who runs it, and what is wrong.
+
+    Seconds behind are the age of the oldest event that was not processed, by the time that
+    stands in the event. Exits with 1 when something is wrong: never built, behind with nobody
+    running it, no sign of life, parked sessions, a file of another declaration, another log. A
+    rebuild that runs is no fault, and mends the last two.
+    """
+    from tapefold.projections.status import status_of
+
+    from ..group import FAILED
+
+    with open_place(database) as place:
+        found = [
+            status_of(place.projection(name), place.log, place.store) for name in chosen(names)
+        ]
+    healthy = all(status.is_healthy for status in found)
+    if as_json:
+        from ..jsontext import dump_json
+
+        shape = {"healthy": healthy, "projections": [status.to_json() for status in found]}
+        click.echo(dump_json(shape))
+    else:
+        from ..paper import Paper
+
+        paper = Paper()
+        for status in found:
+            _print(paper, status)
+    if not healthy:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _print(paper: Paper, status: Status) -> None:
+    from ..paper import Span
+
+    between = paper.glyphs.between
+    version = "" if status.version is None else f"version {status.version}, build {status.build}"
+    parts = [part for part in (status.state, version) if part]
+    style = "good" if status.is_healthy else "bad"
+    paper.line(Span(status.name, "bold"), "  ", Span(between.join(parts), style))
+    if status.position is not None:
+        paper.block(between.join([_where(status), _who(status)]), "  ")
+    if status.rebuild is not None:
+        rebuild = status.rebuild
+        doing = (
+            f"process {rebuild.pid or '?'} is building it"
+            if rebuild.is_running
+            else f"unfinished; `tapefold projections rebuild {status.name}` goes on with it"
+        )
+        done = f"{rebuild.events:,} of {rebuild.total:,} events"
+        paper.block(
+            f"build {rebuild.build}, version {rebuild.schema_version}: {done}; {doing}", "  "
+        )
+    if status.kept:
+        numbers = ", ".join(map(str, status.kept))
+        paper.block(f"kept: build {numbers}", "  ", "dim")
+    for problem in status.problems:
+        paper.block(problem.text, "  ", "warning", first="! ")
+
+
+def _where(status: Status) -> str:
+    if not status.events_behind:
+        return f"at id {status.position:,}, caught up"
+    behind = f"{status.events_behind:,} behind"
+    if status.seconds_behind is not None:
+        behind += f", the oldest {status.seconds_behind:,.1f} s old"
+    return f"at id {status.position:,} of {status.last_id:,}, {behind}"
+
+
+def _who(status: Status) -> str:
+    if not status.is_running:
+        return "nobody runs it"
+    age = f", last sign {status.heartbeat_age:,.0f} s ago" if status.heartbeat_age else ""
+    rate = f", {status.rate:,.0f} events/s" if status.rate else ""
+    return f"process {status.pid or '?'} runs it{age}{rate}"
