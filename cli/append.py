@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -11,10 +12,13 @@ from .options import complete_entry, json_option, session_argument
 from .texts import WORDS, content_option, read_content, text_source
 
 if TYPE_CHECKING:
-    from tapefold import Sessions
+    from tapefold import Session, Sessions
     from tapefold.domain.kernel import State
+    from tapefold.domain.outcome import Outcome
 
 ROLES = ("user", "assistant", "system", "tool_result")
+DUPLICATE_RESULT = "duplicate_result"
+"""Code of the warning that a call had a result already."""
 
 
 @click.command("append")
@@ -32,7 +36,12 @@ ROLES = ("user", "assistant", "system", "tool_result")
     "[default: the leaf; an assistant message has to say it]",
 )
 @click.option("--model", type=WORDS, metavar="NAME", help="The model that answered (assistant).")
-@click.option("--provider", type=WORDS, metavar="NAME", help="Who served that model (assistant).")
+@click.option(
+    "--provider",
+    type=WORDS,
+    metavar="NAME",
+    help="Who served that model (assistant).  [default: the provider stays as it was]",
+)
 @click.option(
     "--call", type=WORDS, metavar="ID", help="The tool call that it answers (tool_result)."
 )
@@ -65,7 +74,8 @@ def command(
 ) -> None:
     """Append a message. TEXT may be `-`, or left out, to take it from standard input.
 
-    It takes the leaf if it hangs under it, else it begins a branch.
+    It takes the leaf if it hangs under it, else it begins a branch. With --model that model rules
+    from there on; the provider stays, unless --provider names another.
     """
     from tapefold.domain.tree import LEAF, LeafRef
     from tapefold.finding import find_entry
@@ -84,9 +94,12 @@ def command(
             place = find_entry(sessions, state, under)
         if role == "tool_result":
             fields["for_message_id"] = _caller(sessions, state, caller, str(call))
-        done = decide(
-            sessions, session_id, lambda s: s.finalize(role, said, under=place, key=key, **fields)
-        )
+
+        def append(now: Session) -> Outcome:
+            outcome = now.finalize(role, said, under=place, key=key, **fields)
+            return _noted(now.state, outcome) if role == "tool_result" else outcome
+
+        done = decide(sessions, session_id, append)
     beside = done.outcome.entry_id != done.leaf
     notes = [f"beside the path: the leaf is still {done.leaf or 'none'}"] if beside else []
     print_answer(done, as_json, notes)
@@ -115,6 +128,24 @@ def _caller(sessions: Sessions, state: State, reference: str | None, call: str) 
         f"session {state.session_id!r}: no message on the path made the call {call!r}; "
         "name the one that did with --of ENTRY"
     )
+
+
+def _noted(state: State, outcome: Outcome) -> Outcome:
+    """The outcome of appending a result, with a warning where its call has another one."""
+    from tapefold.domain.calls import DUPLICATE, pair, pair_row
+    from tapefold.domain.nodes import MessageNode
+    from tapefold.domain.tree import path
+    from tapefold.domain.view import Warning
+
+    if not outcome.changed or outcome.message_id is None:
+        return outcome
+    nodes = [n for n in path(state, outcome.entry_id) if isinstance(n, MessageNode)]
+    pairing = pair(state, [pair_row(state, node, False) for node in nodes])
+    if pairing.left_over.get(outcome.message_id) != DUPLICATE:
+        return outcome
+    text = "its call has a result already, which counts; this one is kept, and sent to no model"
+    warning = Warning(DUPLICATE_RESULT, text, (str(outcome.entry_id),))
+    return replace(outcome, warnings=(*outcome.warnings, warning))
 
 
 def _fields(

@@ -31,8 +31,8 @@ def browse_tree(
 ) -> None:
     """Let a person pick entries of a session, and do what is asked, until something ends it.
 
-    Labels and the trees of forks come back to the screen; a moved leaf, a replay and a view end
-    it, and stand in the terminal afterwards.
+    Labels, the trees of forks and a replay on the screen come back to the tree; a moved leaf, a
+    view and a printed replay end it, and stand in the terminal afterwards.
     """
     from .tree import read_outline
     from .view import read_state
@@ -60,7 +60,9 @@ def browse_tree(
                 note = _label(sessions, session, wish)
                 continue
         _act(session, wish, at)
-        return
+        if wish.action != REPLAY or not has_full_terminal():
+            return
+        note = ""
 
 
 def _label(sessions: Sessions, session_id: str, wish: Wish) -> str:

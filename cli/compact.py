@@ -11,7 +11,7 @@ from .options import complete_entry, json_option, session_argument
 from .summaries import Summary, print_covered, summary_options
 
 if TYPE_CHECKING:
-    from tapefold import Sessions
+    from tapefold import Context, Sessions
     from tapefold.domain.kernel import State
 
     from .covered import Covered
@@ -55,6 +55,7 @@ def command(
     """
     from .named import named_session
     from .stores import open_sessions
+    from .words import count
 
     told = Summary(summary, file, asked, made_at)
     if (first_kept is None) == (keep is None):
@@ -62,7 +63,7 @@ def command(
     with open_sessions(database) as sessions:
         session_id, now = named_session(sessions, session)
         state = now if made_at is None else sessions.state(session_id, at=made_at)
-        covered, boundary, tokens = _cover(sessions, state, first_kept, keep)
+        context, covered, boundary = _cover(sessions, state, first_kept, keep)
         if show_covered:
             told.alone()
             print_covered(covered, as_json)
@@ -75,19 +76,22 @@ def command(
             sessions,
             session_id,
             lambda s: s.compact(
-                text, first_kept=boundary, expected_position=at, tokens_before=tokens
+                text,
+                first_kept=boundary,
+                expected_position=at,
+                tokens_before=context.manifest["tokens"],
             ),
         )
-        kept, count = _written(sessions, done)
-    stands = f"the summary stands for {count} {'row' if count == 1 else 'rows'} of the context"
+        kept, rows = _written(sessions, done, context)
+    stands = f"the summary stands for {count(rows, 'row')} of the context"
     stays = "nothing before it stays" if kept is None else f"what stays begins at {kept}"
     print_answer(done, as_json, [f"{stands}; {stays}"], {"first_kept_entry_id": kept})
 
 
 def _cover(
     sessions: Sessions, state: State, first_kept: str | None, keep: int | None
-) -> tuple[Covered, str | None, int]:
-    """What a compaction covers, the boundary that is asked for, and the context's tokens."""
+) -> tuple[Context, Covered, str | None]:
+    """The context, what a compaction covers of it, and the boundary that is asked for."""
     from tapefold import Session
 
     from .covered import Covered, first_of_last, rows_of
@@ -104,10 +108,13 @@ def _cover(
     covered = Covered(
         state.session_id, state.position, state.leaf, rows, coverage.boundary, coverage.moved
     )
-    return covered, boundary, context.manifest["tokens"]
+    return context, covered, boundary
 
 
-def _written(sessions: Sessions, done: Done) -> tuple[str | None, int]:
-    """The boundary as it was written, and how many entries the summary covers."""
+def _written(sessions: Sessions, done: Done, context: Context) -> tuple[str | None, int]:
+    """The boundary as it was written, and how many rows of the context the summary covers: what
+    is empty is covered, and makes no row."""
+    from .covered import rows_of
+
     (event,) = sessions.tapes.events_at(done.outcome.session_id, [done.outcome.position])
-    return event.head.first_kept, len(event.body.covered)
+    return event.head.first_kept, len(rows_of(context, event.body.covered))

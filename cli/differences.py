@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tapefold.domain.comparison import CALLS, CHANGED, ONLY_A, ONLY_B, PLACE, RESTORED, STRUCK, TEXT
+from tapefold.domain.outline import with_command
 from tapefold.domain.textdiff import ONLY_A as TAKEN
 from tapefold.domain.textdiff import SAME
 
@@ -29,6 +30,13 @@ _MARKS = {
     RESTORED: ("+", "good"),
 }
 _SAID = {STRUCK: "  (struck out in B)", RESTORED: "  (struck out in A)"}
+_COUNTED = {
+    ONLY_A: "only in A",
+    ONLY_B: "only in B",
+    CHANGED: "changed",
+    STRUCK: "struck out",
+    RESTORED: "restored",
+}
 
 
 def print_comparison(paper: Paper, comparison: Comparison, full: bool) -> None:
@@ -46,7 +54,7 @@ def print_comparison(paper: Paper, comparison: Comparison, full: bool) -> None:
             _print_difference(paper, comparison, difference, full)
     paper.line()
     _print_rest(paper, comparison)
-    paper.block(", ".join(_summary(comparison)), style="dim")
+    paper.block(_summary(comparison), style="dim")
 
 
 def _where(paper: Paper, view: View, comparison: Comparison, same_session: bool) -> Iterator[Part]:
@@ -58,20 +66,21 @@ def _where(paper: Paper, view: View, comparison: Comparison, same_session: bool)
     yield Span(f"{between}{count(len(view.messages), 'message')}", "dim")
 
 
-def _summary(comparison: Comparison) -> Iterator[str]:
-    """How many of each kind, results that stand with their calls included."""
-    numbers = dict.fromkeys(_MARKS, 0)
-    for difference in comparison.differences:
-        numbers[difference.op] += 1
-    said = {
-        ONLY_A: "only in A",
-        ONLY_B: "only in B",
-        CHANGED: "changed",
-        STRUCK: "struck out",
-        RESTORED: "restored",
-    }
-    yield from (f"{number} {said[op]}" for op, number in numbers.items() if number)
-    yield f"{comparison.same} the same"
+def _summary(comparison: Comparison) -> str:
+    """How many messages of each kind, results that stand with their calls included, as the head
+    counts them; then how many other entries, such as compactions."""
+    messages, others = dict.fromkeys(_COUNTED, 0), dict.fromkeys(_COUNTED, 0)
+    for found in comparison.differences:
+        sides = (side for side in (found.a, found.b) if side is not None)
+        is_message = any(side.message is not None for side in sides)
+        (messages if is_message else others)[found.op] += 1
+    said = ", ".join([*_counts(messages), f"{comparison.same} the same"])
+    rest = ", ".join(_counts(others))
+    return f"{said}; other entries: {rest}" if rest else said
+
+
+def _counts(numbers: dict[str, int]) -> Iterator[str]:
+    yield from (f"{number} {_COUNTED[op]}" for op, number in numbers.items() if number)
 
 
 # -- entries -----------------------------------------------------------------------------------
@@ -134,7 +143,9 @@ def _change_text(change: str, difference: Difference) -> str:
 def _print_item(paper: Paper, item: Item, full: bool) -> None:
     message = item.message
     if message is not None:
-        text, said = shortened(content_lines(message.content), full)
+        lines = content_lines(message.content)
+        lines = with_command(message.role, message.body.details, lines)
+        text, said = shortened(lines, full)
         if text.strip():
             paper.block(text.rstrip(), INDENT)
         if said:

@@ -15,6 +15,9 @@ from .words import count, first_line, some_ids
 SHORT_ID = 8
 """Characters of an id on a screen, where several stand in a line."""
 
+LONG_ID = 12
+"""Beside a longer id of an entry its position stands, by which it is named as well."""
+
 PLUS = {
     "added", "finished", "restored", "entered", "unhidden", "context_shown", "called",
 }  # fmt: skip
@@ -108,7 +111,7 @@ class EffectWords:
             parts += self._of_message(event, main)
         else:
             style = "dim" if main.code == "recorded" else ""
-            said = self._glyphs.between.join(details_of(event))
+            said = self._glyphs.between.join(self._details(event))
             parts.append(Span(f" {said}" if said else "", style))
             if main.code == "beside" and main.message_id is None and not main.entries:
                 parts.append(Span("  on another branch", "dim"))
@@ -122,7 +125,7 @@ class EffectWords:
             yield Span(f" answers {self._call(main)}", tone(main))
         elif main.code not in _NATURAL:
             yield Span(f" {MESSAGE_WORDS.get(main.code, main.code)}", tone(main))
-        for said in details_of(event):
+        for said in self._details(event):
             yield f"  {said}"
         if calls := calls_of(event):
             yield Span(f"  {calls}", "call")
@@ -148,7 +151,7 @@ class EffectWords:
         if effect.entries:
             number = count(len(effect.entries), "message")
             yield Span(f"{number} {MANY_WORDS.get(code, code)}", tone(effect))
-            short = {i: i[:SHORT_ID] for i in effect.entries} if self._short else {}
+            short = {i: self._entry(i, SHORT_ID) for i in effect.entries}
             yield Span(f"  {some_ids(effect.entries, short)}", "dim")
         elif effect.call_id is not None:
             yield Span(f"{self._call(effect)} {CALL_WORDS.get(code, code)}", tone(effect))
@@ -156,28 +159,54 @@ class EffectWords:
         elif effect.message_id is not None or code == "edit_superseded":
             words = f"{effect.role or ''} {MESSAGE_WORDS.get(code, code)}".strip()
             yield Span(words, tone(effect))
-            yield Span(f"  {effect.entry_id or ''}  {self.known.said(effect.message_id)}", "dim")
+            where = "" if effect.entry_id is None else self._entry(effect.entry_id)
+            yield Span(f"  {where}  {self.known.said(effect.message_id)}", "dim")
         else:
             yield from self._other(effect)
 
     def _other(self, effect: Effect) -> Iterator[Part]:
         code, text = effect.code, first_line(effect.text or "")
         if code == "leaf_moved":
-            yield Span(f"the leaf is {effect.entry_id or 'none'} now", "mark")
+            leaf = "none" if effect.entry_id is None else self._entry(effect.entry_id)
+            yield Span(f"the leaf is {leaf} now", "mark")
         elif code == "labelled":
             yield Span("label ", "mark")
             yield Span(f"[{text}]" if effect.text else "taken away", "label")
-            yield Span(f"  on {effect.entry_id}", "dim")
+            yield Span(f"  on {self._entry(effect.entry_id or '')}", "dim")
         elif code in ("named", "directory", "model", "thinking"):
             name = {"named": "name", "thinking": "thinking level"}.get(code, code)
             yield Span(f"{name}: {text or 'none'}", "mark")
         elif code == "edited":
             done = "left out of" if effect.text == "left out" else "replaced in"
-            yield Span(f"{effect.entry_id} is {done} the context", "warning")
+            yield Span(f"{self._entry(effect.entry_id or '')} is {done} the context", "warning")
         else:
             yield Span(OTHER_WORDS.get(code, code), tone(effect))
             if code == "beside" and effect.entry_id:
-                yield Span(f"  {effect.entry_id}", "dim")
+                yield Span(f"  {self._entry(effect.entry_id)}", "dim")
+
+    def _details(self, event: Event) -> Iterator[str]:
+        """What an event says by itself; with its position the entry that it begins or ends with."""
+        for said in details_of(event):
+            yield self._with_position(said, event.head.targets)
+
+    def _with_position(self, said: str, targets: Sequence[str]) -> str:
+        for target in targets:
+            if said.endswith(f" {target}"):
+                return said.removesuffix(target) + self._entry(target)
+            if said.startswith(f"{target} "):
+                return self._entry(target) + said.removeprefix(target)
+        return said
+
+    def _entry(self, entry_id: str, cut: int | None = None) -> str:
+        """The id, with `#5 ` before a long one; `cut`: so much of it on a screen."""
+        state = self.known.state
+        node = state.entry(entry_id) if len(entry_id) > LONG_ID else None
+        shown = entry_id[:cut] if self._short else entry_id
+        if node is None:
+            return shown
+        session_id, position = state.locate(node.seq)
+        inherited = "" if session_id == state.session_id else "^"
+        return f"#{position}{inherited} {shown}"
 
     def _call(self, effect: Effect) -> str:
         return self.known.call((effect.message_id or "", effect.call_id or ""))

@@ -20,6 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sessions": (
         "tapefold sessions",
         "tapefold sessions --grep plank --since 2026-01-01",
+        "tapefold sessions --sort messages --limit 5",
     ),
     "view": (
         "tapefold view last",
@@ -66,15 +67,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "model": ("tapefold model short-talk demo-2 --provider demo",),
     "thinking": ("tapefold thinking short-talk high",),
     "compact": (
-        "tapefold compact short-talk --keep 1 --show-covered",
-        "tapefold compact short-talk --keep 1 --summary 'The left plank is 118 cm.'",
+        "tapefold compact short-talk --keep 0 --show-covered",
+        "tapefold compact short-talk --keep 0 --summary 'The left plank is 118 cm.'",
     ),
     "reset-summary": ("tapefold reset-summary short-talk",),
     "handoff": ("tapefold handoff short-talk 'The left plank is 118 cm. Next: the right one.'",),
     # edit
     "revise": ("tapefold revise short-talk a0000009 'And the right plank?' --reason clearer",),
     "retract": ("tapefold retract short-talk a0000007",),
-    "restore": ("tapefold restore short-talk a0000007",),
+    "restore": (
+        "tapefold retract short-talk a0000007",
+        "tapefold restore short-talk a0000007",
+    ),
     "label": (
         "tapefold label short-talk 4 measured",
         "tapefold label short-talk 4 --clear",

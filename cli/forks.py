@@ -76,7 +76,7 @@ def _line(paper: Paper, fork: Fork, indent: str) -> None:
         paper.cut_line(indent, " ", fork.told.session_id, Span("  not in this store", "warning"))
         return
     begins = f"at {fork.told.position}" if fork.told.inherits else "empty"
-    facts = [begins, count(info.messages, "message"), info.title or ""]
+    facts = [begins, count(info.messages, "own message"), info.title or ""]
     facts.append(day_and_time(info.last_activity))
     said = paper.glyphs.between.join(fact for fact in facts if fact)
     paper.cut_line(indent, " ", Span(info.session_id, "bold"), Span(f"  {said}", "dim"))

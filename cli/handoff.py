@@ -45,7 +45,8 @@ def command(
     """Hand a conversation on.
 
     The next model begins with TEXT, a summary. What lies before it is not sent any more; the
-    view goes on showing it. What is unfinished, a draft or a call without a result, stays.
+    view goes on showing it. What is unfinished stays, and all that follows it: a draft, or a call
+    without a result if no user message came after it.
     """
     from .named import named_entry, named_session
     from .stores import open_sessions

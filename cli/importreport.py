@@ -120,6 +120,8 @@ class Reporter:
                 f"{len(self._refused)} of {len(self._reports)} files were not imported; the "
                 "report says why"
             )
+        if not self._reports and self.passed_over is not None:
+            said.append("there is no session file in it; nothing was imported")
         if cut:
             said.append(f"{_number(len(cut), 'tape file')} ended before its tape did")
         if unread:

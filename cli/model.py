@@ -13,7 +13,10 @@ from .texts import WORDS
 @session_argument
 @click.argument("model", type=WORDS)
 @click.option(
-    "--provider", type=WORDS, metavar="NAME", help="Who serves it.  [default: the same as before]"
+    "--provider",
+    type=WORDS,
+    metavar="NAME",
+    help="Who serves it.  [default: the provider stays as it was]",
 )
 @key_option
 @json_option
@@ -28,7 +31,7 @@ def command(
 ) -> None:
     """Record that another MODEL answers now.
 
-    From the leaf on, on this path.
+    From the leaf on, on this path. The provider stays, unless --provider names another.
     """
     from .named import named_session
     from .stores import open_sessions

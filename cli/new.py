@@ -52,10 +52,23 @@ def command(
 
 
 def check_new_id(given: str | None, option: str) -> str | None:
-    """An id that a caller chose for a new session. Raises `InvalidValue` that names the option."""
-    from tapefold.domain.identifiers import check_id
+    """An id that a caller chose for a new session. Raises `InvalidValue` that names the option.
 
-    return None if given is None else check_id(given, option)
+    One that the command line could not be told afterwards is refused.
+    """
+    from tapefold.domain.errors import InvalidValue
+    from tapefold.domain.identifiers import check_id
+    from tapefold.finding import LAST, LEFT_OUT
+
+    if given is None:
+        return None
+    if given == LAST:
+        raise InvalidValue(f"{option} {given!r} means the newest session; choose another id")
+    if given.startswith(("-", *LEFT_OUT)):
+        raise InvalidValue(f"{option} {given!r} begins with {given[0]!r}; choose another id")
+    if any(character.isspace() for character in given):
+        raise InvalidValue(f"{option} {given!r} has white space in it; choose an id without")
+    return check_id(given, option)
 
 
 def _chosen(directory: str | None) -> str | None:

@@ -16,15 +16,32 @@ from typing import NamedTuple
 
 from .narrowing import Choices, Narrowing
 from .paper import Paper, Part, Span
-from .terminal import FullScreen, Line, fitted, has_full_terminal, read_answer
+from .terminal import FullScreen, Line, Lines, fitted, has_full_terminal, read_answer
 from .visible import visible
 
 SHOWN = 20
 """How many rows are printed at once where there is no full terminal."""
 NOTHING = "nothing fits"
+PLAIN_WIDTH = 120
+"""Rows are laid out so wide where there is no terminal. Unit: columns."""
 EMPTY = "-"
 """Answers a plain prompt with nothing, where something stands there already."""
-HELP = "arrows move, letters search, Enter picks, Esc leaves"
+HINTS = (
+    "F1 help, arrows move, letters search, Enter picks, Esc leaves",
+    "F1 help, Enter picks, Esc leaves",
+    "F1 help",
+)
+"""What the last line says: the first that fits."""
+KEYS = (
+    ("up down Ctrl-P Ctrl-N", "move"),
+    ("PgUp PgDn Home End", "move further"),
+    ("letters", "search: rows with all these words"),
+    ("Backspace Ctrl-U", "take a letter, or the search, away"),
+    ("Enter", "pick"),
+    ("Escape", "end the search, or leave"),
+    ("F1 Ctrl-G", "this help; any key ends it"),
+)
+"""What the keys of every list do."""
 
 
 class Picked(NamedTuple):
@@ -72,6 +89,7 @@ class Picker:
         self._beside_pipe = beside_pipe
         self._top = 0
         self._page = 1
+        self._helps = False
         self._screen: FullScreen | None = None
 
     # -- the full screen -------------------------------------------------------------------
@@ -105,13 +123,27 @@ class Picker:
             keys["c-o"] = self._rows.next_list
         for name in self._more:
             keys[name] = partial(self._pick, name)
-        return keys
+        keys["f1"] = keys["c-g"] = self._help
+        return {name: partial(self._pressed, function) for name, function in keys.items()}
+
+    def _pressed(self, function: Callable[[], object]) -> None:
+        """A key; while the help shows, each only ends it."""
+        if self._helps:
+            self._helps = False
+        else:
+            function()
+
+    def _help(self) -> None:
+        self._helps = True
 
     def _move(self, by: int) -> None:
         self._rows.move(by)
         self._note = ""
 
     def _type(self, text: str) -> None:
+        self._pressed(partial(self._search, text))
+
+    def _search(self, text: str) -> None:
         self._rows.search(self._rows.query + text)
 
     def _escape(self) -> None:
@@ -134,6 +166,9 @@ class Picker:
             )
 
     def _draw(self, width: int, height: int) -> Iterator[Line]:
+        if self._helps:
+            yield from self._helping(width)
+            return
         room = max(height - (height > 2) - (height > 3) - (height > 4), 1)
         self._page = max(room - 1, 1)
         # The chosen row stays in sight, and the last page is full.
@@ -155,9 +190,8 @@ class Picker:
         for _ in range(room - max(len(shown), 1)):
             yield ()
         if height > 4:
-            yield fitted(
-                (Span(self._note, "good") if self._note else Span(self._help(), "dim"),), width
-            )
+            hint = Span(self._note, "good") if self._note else Span(self._hint(width), "dim")
+            yield fitted((hint,), width)
 
     def _head(self) -> Iterator[Part]:
         yield Span(self._title, "bold")
@@ -166,11 +200,19 @@ class Picker:
         if self._rows.several:
             yield Span(f"  [{self._rows.name}]", "label")
 
-    def _help(self) -> str:
-        more = [f"{_shown(key)} {what}" for key, what in self._more.items()]
+    def _hint(self, width: int) -> str:
+        longest = f"{HINTS[0]}, Ctrl-O filters" if self._rows.several else HINTS[0]
+        return next((h for h in (longest, *HINTS) if len(h) <= width), HINTS[-1])
+
+    def _helping(self, width: int) -> Iterator[Line]:
+        keys = [*KEYS[:-1], *((_shown(key), what) for key, what in self._more.items())]
         if self._rows.several:
-            more.append("Ctrl-O filters")
-        return ", ".join([HELP, *more])
+            keys.append(("Ctrl-O", "the next filter"))
+        paper = Lines(width)
+        paper.cut_line(Span("the keys", "bold"))
+        for names, what in (*keys, KEYS[-1]):
+            paper.block(what, " " * (4 if width < 60 else 24), first=f"{names:<22}  ")
+        yield from paper.take()
 
     # -- plain prompts ---------------------------------------------------------------------
 
@@ -226,7 +268,7 @@ class Picker:
         for i in range(self._top, last):
             mark = ">" if i == self._rows.at and not self._rows.query else " "
             parts = rows.parts(
-                self._rows.found[i], paper.width or 1000, alone=bool(self._rows.query)
+                self._rows.found[i], paper.width or PLAIN_WIDTH, alone=bool(self._rows.query)
             )
             paper.cut_line(f"{mark}{i + 1:>4}  ", *parts)
         if not self._rows.found:

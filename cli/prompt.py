@@ -12,13 +12,13 @@ from .paper import Paper, Part, Span
 from .words import arguments_text, content_lines, count, few_lines, first_line, print_warnings
 
 WHY_EXCLUDED = {
-    "before_boundary": "the summary stands for it",
-    "call_summarised": "its call lies behind the summary",
+    "before_boundary": "a summary or hand-off stands for it",
+    "call_summarised": "a summary or hand-off stands for its call",
     "call_left_out": "its call is left out",
     "no_call": "no call that shows asked for it",
     "duplicate_result": "its call has another result",
     "edited_out": "an edit leaves it out",
-    "superseded": "an edit whose target has a later version, which wins",
+    "superseded": "a later version, summary or system message wins over it",
     "excluded_by_record": "the record itself says so",
     "reasoning_only": "it holds nothing but reasoning",
     "empty": "it is empty",

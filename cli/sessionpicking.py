@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from .moments import day_and_time
 from .paper import Part, Span, cell_len, chop, pad
 from .picker import Picker
-from .sessiontable import title_of
+from .sessiontable import messages_text, title_of
 from .visible import one_line
-from .words import count
 
 if TYPE_CHECKING:
     from .listed import Listed
 
 DATED = 50
 """From this many columns on the last activity stands in front. Unit: columns."""
+SHORT = 13
+"""Longest id that is shown whole. Unit: characters."""
 
 
 def pick_session(listed: Sequence[Listed]) -> str | None:
@@ -41,7 +42,7 @@ class _Rows:
         return self._listed[n].session_id
 
     def parts(self, n: int, width: int, *, alone: bool) -> Iterable[Part]:
-        """Last activity, title or first words, messages, directory, id."""
+        """Last activity, title or first words, messages, the end of the id, directory."""
         one = self._listed[n]
         if width >= DATED:
             yield Span(f"{day_and_time(one.last_activity):16}  ", "dim")
@@ -49,7 +50,7 @@ class _Rows:
         title = one_line(title_of(one))
         title = title if cell_len(title) <= room else chop(title, room - 1) + "…"
         yield Span(pad(title, room), "bad" if one.problem else "")
-        facts = [count(one.messages, "message"), one.directory or "", one.session_id]
+        facts = [messages_text(one), _short(one.session_id), one.directory or ""]
         if one.parent is not None:
             facts.insert(1, f"fork of {one.parent}")
         yield Span("  " + "  ".join(fact for fact in facts if fact), "dim")
@@ -59,3 +60,8 @@ class _Rows:
         one = self._listed[n]
         said = (one.title, one.first_words, one.directory, one.session_id, one.model, one.parent)
         return " ".join(part for part in said if part)
+
+
+def _short(session_id: str) -> str:
+    """An id by its end, which names it as the whole does."""
+    return session_id if len(session_id) <= SHORT else f"…{session_id[1 - SHORT :]}"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NARROW = 70
 """Below this many columns a session takes two lines."""
+LEAST = 12
+"""Where less of the last column has room, it is left out. Unit: columns."""
 WIDE = 120
 """From this many columns on size and model have a column. Unit: columns."""
 WIDEST = 150
@@ -50,6 +52,8 @@ def print_sessions(paper: Paper, listed: Sequence[Listed]) -> None:
     rows = [[_fitted(paper, n, row[n]) for n in columns] for row in map(_row, listed)]
     rows.insert(0, [_COLUMNS[n] for n in columns])
     widths = [max(cell_len(row[n]) for row in rows) for n in range(len(columns))]
+    shown = _fitting(widths, paper.width)
+    rows, widths, columns = [row[:shown] for row in rows], widths[:shown], columns[:shown]
     for n, row in enumerate(rows):
         paper.cut_line(*_parts(row, columns, widths, "bold" if n == 0 else ""))
         if n:
@@ -62,6 +66,17 @@ def _columns(paper: Paper, listed: Sequence[Listed]) -> Sequence[int]:
     if width >= WIDEST and any(one.spent is not None for one in listed):
         return _ALL
     return _MORE if width >= WIDE else _LESS
+
+
+def _fitting(widths: Sequence[int], width: int | None) -> int:
+    """How many columns are shown: the last is left out while little of it has room."""
+    shown = len(widths)
+    while width is not None and shown > 1:
+        before = sum(widths[: shown - 1]) + 2 * (shown - 1)
+        if width - before >= min(widths[shown - 1], LEAST):
+            break
+        shown -= 1
+    return shown
 
 
 def _parts(
@@ -96,7 +111,7 @@ def _row(one: Listed) -> tuple[str, ...]:
         where = f"fork of {one.parent} at {one.parent_position}" + (where and f", {where}")
     return (
         one.session_id,
-        "" if one.problem else f"{one.messages:,}",
+        "" if one.problem else f"{one.messages:,}{'' if one.parent is None else ' own'}",
         day_and_time(one.last_activity),
         "" if one.problem else size_text(one.size),
         one.model or "",
@@ -122,11 +137,17 @@ def title_of(one: Listed) -> str:
     return one.title or one.first_words or "(no words yet)"
 
 
+def messages_text(one: Listed) -> str:
+    """How many messages began on its tape; of a fork those are not all that it shows."""
+    own = "" if one.parent is None else "own "
+    return "" if one.problem else count(one.messages, f"{own}message")
+
+
 def facts_of(paper: Paper, one: Listed) -> str:
     """The facts of a session on one line, for narrow terminals."""
     facts = [
         from_the_end(paper, one.session_id, max((paper.width or 40) // 2, 8)),
-        "" if one.problem else count(one.messages, "message"),
+        messages_text(one),
         day_and_time(one.last_activity),
     ]
     if one.parent is not None:

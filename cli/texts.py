@@ -96,7 +96,31 @@ def read_content(text: str | None, file: IO[bytes] | None, blocks: IO[bytes] | N
         return read_text(text, file)
     if text is not None or file is not None:
         raise click.UsageError("give a text or --json-content, not both")
-    return read_json(blocks)
+    return _checked_blocks(read_json(blocks), name_of(blocks))
+
+
+def _checked_blocks(value: Any, name: str) -> list[Any]:
+    """A list of blocks of known types: one whose type is mistyped would be kept, and never show.
+
+    A block of another type has to be meant: it stands in one of the type `other`. Raises
+    `InvalidValue`.
+    """
+    from tapefold import InvalidValue
+    from tapefold.domain.content import BLOCKS
+    from tapefold.domain.errors import shown
+
+    if not isinstance(value, list):
+        raise InvalidValue(f'{name} is no list of blocks; write [{{"type": "text", "text": "…"}}]')
+    for number, block in enumerate(value, 1):
+        if not isinstance(block, dict):
+            raise InvalidValue(f'{name}: block {number} is no object, as {{"type": "text", …}} is')
+        kind = block.get("type")
+        if not isinstance(kind, str) or kind not in BLOCKS:
+            raise InvalidValue(
+                f"{name}: block {number} has the type {shown(kind)}; the types are "
+                f'{", ".join(BLOCKS)} (a block of any other type is its "value")'
+            )
+    return value
 
 
 def read_json(file: IO[bytes]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .moments import time_of_day
 from .paper import Paper, Part, Span, pad
 from .visible import one_line
-from .words import count, short_ids
+from .words import short_ids
 
 if TYPE_CHECKING:
     from tapefold.projections.trace_index.reading import (

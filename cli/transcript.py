@@ -15,6 +15,7 @@ from tapefold.domain.nodes import (
     THINKING,
     MessageNode,
 )
+from tapefold.domain.normalise import bash_details, bash_line
 from tapefold.domain.order import sort_rows
 from tapefold.domain.view import Call, Item, Message, View
 
@@ -32,6 +33,8 @@ from .words import (
 )
 
 INDENT = "  "
+LONG_COMMAND = 300
+"""Longest shell command that is printed whole without --full. Unit: characters."""
 
 
 def print_view(view: View, full: bool) -> None:
@@ -83,6 +86,9 @@ def _in_reading_order(view: View) -> list[Item]:
 
 def _message(paper: Paper, view: View, message: Message, full: bool) -> None:
     paper.cut_line(*_header(paper, view, message))
+    command = bash_line(message.role, message.body.details)
+    if command:
+        paper.block(command if full else first_line(command, LONG_COMMAND), INDENT, "call")
     for block in message.content:
         if isinstance(block, ThinkingBlock):
             _thinking(paper, block, full)
@@ -122,6 +128,8 @@ def _header(paper: Paper, view: View, message: Message) -> Iterator[Span | str]:
         yield Span("  (error)", "bad")
     if message.role == "tool_result":
         yield Span("  (answers no call that shows)", "warning")
+    elif message.role == "bash_execution" and bash_details(body).get("exclude_from_context"):
+        yield Span("  (not in the context)", "warning")
 
 
 def _thinking(paper: Paper, block: ThinkingBlock, full: bool) -> None:

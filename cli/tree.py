@@ -52,8 +52,9 @@ def command(
     that is shown.
 
     With -i the keys are: arrows, PgUp, PgDn, Home, End to move; letters to search; Ctrl-O to
-    change the filter; Enter to choose; Escape to leave. A past state (--at) can only be looked at
-    and replayed.
+    change the filter; Enter to choose what is done; Ctrl-B to branch there, Ctrl-L to label it,
+    Ctrl-R to replay up to it; F1 or Ctrl-G for all keys; Escape to leave. A past state (--at) can
+    only be looked at and replayed.
     """
     from .stores import open_sessions
 

@@ -28,7 +28,7 @@ LONGEST_LINE = 2000
 """A longer text is not offered to be edited in one line. Unit: characters."""
 
 _KEYS = {"c-l": LABEL, "c-r": REPLAY, "c-b": AT}
-_MORE = {"c-b": "branches", "c-l": "labels", "c-r": "replays"}
+_MORE = {"c-b": "branch here", "c-l": "label it", "c-r": "replay up to it"}
 
 
 class Wish(NamedTuple):

@@ -129,5 +129,5 @@ def print_warnings(paper: Paper, warnings: Iterable[Warning]) -> None:
 
     for warning in warnings:
         paper.block(warning.text, "  ", "warning", first="! ")
-        if warning.entry_ids:
-            paper.cut_line("  ", Span(", ".join(warning.entry_ids), "dim"))
+        if untold := [one for one in warning.entry_ids if one not in warning.text]:
+            paper.cut_line("  ", Span(", ".join(untold), "dim"))

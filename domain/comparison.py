@@ -11,6 +11,7 @@ from .alignment import align, longest_rising
 from .content import content_json, plain_text
 from .nodes import ANCHORS, BRANCH_SUMMARY, CONTEXT_EDIT
 from .order import sort_rows
+from .outline import with_command
 from .textdiff import Piece, diff_texts
 from .view import Call, Item, Message, View, order_key
 
@@ -231,7 +232,7 @@ def _changed(one: Item, other: Item, is_moved: bool) -> Difference | None:
     calls: tuple[CallDifference, ...] = ()
     if a is not None and b is not None:
         if (a.session_id, a.position) != (b.session_id, b.position):
-            old, new = plain_text(a.content), plain_text(b.content)
+            old, new = _text(a), _text(b)
             if old != new:
                 changes.append(TEXT)
                 pieces = diff_texts(old, new)
@@ -244,6 +245,11 @@ def _changed(one: Item, other: Item, is_moved: bool) -> Difference | None:
     if is_moved:
         changes.append(PLACE)
     return Difference(CHANGED, one, other, tuple(changes), pieces, calls) if changes else None
+
+
+def _text(message: Message) -> str:
+    """What a message says; of a shell command the command, too."""
+    return with_command(message.role, message.body.details, plain_text(message.content))
 
 
 def _field(message: Message, name: str) -> Any:

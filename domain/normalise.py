@@ -8,6 +8,7 @@ of others is nothing that a model is sent.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from .content import Block, Content, TextBlock, ThinkingBlock, ToolCallBlock
@@ -80,6 +81,15 @@ def _is_foreign(body: Any, settings: Settings) -> bool:
 def bash_details(body: Any) -> dict[str, Any]:
     """What a shell command's record says beside its output; empty for any other shape."""
     return body.details if isinstance(body.details, dict) else {}
+
+
+def bash_line(role: str | None, details: object) -> str:
+    """The command of a shell command's record on one line, after a `$`; empty for any other."""
+    if role != "bash_execution" or not isinstance(details, Mapping):
+        return ""
+    command = details.get("command")
+    line = " ".join(command.split()) if isinstance(command, str) else ""
+    return f"$ {line}" if line else ""
 
 
 def bash_text(body: Any, content: Content) -> str:

@@ -11,6 +11,7 @@ from .errors import InvalidValue, TapefoldError
 from .events import Event
 from .kernel import State
 from .nodes import MARK, AnyNode, MessageNode, Version
+from .normalise import bash_line
 from .tree import LEAF, LeafRef, born, children, path, resolve_leaf
 from .view import Bodies, Tapes, labels_of
 
@@ -215,12 +216,19 @@ def preview_of(event: Event) -> str:
         return summary
     content = getattr(body, "content", None)
     if content is not None:
-        return content_preview(content)
+        said = content_preview(content)
+        return with_command(event.head.role, getattr(body, "details", None), said)
     for name in ("model", "level", "namespace", "problem", "reason", "raw"):
         value: Any = getattr(body, name, None)
         if isinstance(value, str) and value:
             return value
     return ""
+
+
+def with_command(role: str | None, details: object, said: str) -> str:
+    """What a message says; of a shell command first the command, then what came out of it."""
+    command = bash_line(role, details)
+    return "\n".join(part for part in (command, said) if part)
 
 
 def content_preview(content: Content) -> str:

@@ -185,6 +185,7 @@ def _steps(
         if step.call is not None:
             results.setdefault(step.item.entry_id, []).append(step)
     said = {item.entry_id: item.message for item in view.items if item.message is not None}
+    last = _last_edits(view)
     wanted_rows = {step.item.entry_id for step in wanted}
     behind = {item.entry_id for item in view.items[start:]}
     later = {
@@ -203,7 +204,7 @@ def _steps(
                 for result in (s.result for s in answers if s.result is not None):
                     later.discard(result.entry_id)
                     steps += waiting.pop(result.entry_id, ())
-        elif item.kind in COPIED and _counts_still(item, said, gone, event_at):
+        elif item.kind in COPIED and _counts_still(item, said, last, gone, event_at):
             target = _target(item)
             if target in later and said[target].role == "tool_result":
                 waiting.setdefault(target, []).append(Step(item))  # an edit follows its target
@@ -217,16 +218,22 @@ def _with_edits(
 ) -> Iterator[Step]:
     """The steps; a result that is taken from before the branch brings its edit along."""
     said = {item.entry_id: item.message for item in view.items if item.message is not None}
+    last = _last_edits(view)
     edits = {
         _target(item): item
         for item in view.items[:start]
-        if item.kind == CONTEXT_EDIT and _counts_still(item, said, (), event_at)
+        if item.kind == CONTEXT_EDIT and _counts_still(item, said, last, (), event_at)
     }
     for step in steps:
         yield step
         edit = None if step.result is None else edits.get(step.result.entry_id)
         if edit is not None:
             yield Step(edit)
+
+
+def _last_edits(view: View) -> dict[str, str]:
+    """Target to the last edit of it on the path."""
+    return {_target(item): item.entry_id for item in view.items if item.kind == CONTEXT_EDIT}
 
 
 def _target(item: Item) -> str:
@@ -238,6 +245,7 @@ def _target(item: Item) -> str:
 def _counts_still(
     item: Item,
     said: Mapping[str, Message],
+    last: Mapping[str, str],
     gone: Container[str],
     event_at: Callable[[int], Event],
 ) -> bool:
@@ -247,6 +255,8 @@ def _counts_still(
     if item.kind != CONTEXT_EDIT or item.event is None:
         return True
     target = _target(item)
+    if last.get(target) != item.entry_id:
+        return False  # a later edit has won over it, even if that one does not count
     message = said.get(target)
     # A later version has won over the edit; behind a copy of it the edit would win.
     superseded = (

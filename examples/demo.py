@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,9 @@ def main() -> None:
     walk.run("import", GARDEN, BIRDS)
 
     walk.say(f"The store is {store}. Look around in it:")
+    activate = Path(sys.executable).with_name("activate")
+    if shutil.which("tapefold") is None and activate.is_file():
+        print(f"  . {shlex.quote(str(activate)):32} first: it puts tapefold on your path")
     print(f"  export TAPEFOLD_DB={shlex.quote(str(store))}")
     print("  tapefold view last                 the fork as a conversation")
     print("  tapefold view tau- --at 26         the parent, as it was then")

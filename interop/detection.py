@@ -27,6 +27,8 @@ MAX_BYTES: Final = 1 << 22
 
 SAMPLE: Final = 1 << 16
 
+_AROUND: Final = b" \t\r\n\0"
+
 HARNESS_HEADER: Final = "header"
 """`kind` of the first record of Pi's version 4, which no released command line wrote."""
 
@@ -120,7 +122,7 @@ def _with_header(
     try:
         check_id(session_id, "session id")
     except InvalidValue:
-        session_id = _inferred_id(PI, source, records)
+        session_id = _inferred_id(PI, source, line, records)
         problems.append(("session_id_unusable", f"the session is {session_id}"))
     version = header.get("version")
     number = _version_number(version)
@@ -159,7 +161,7 @@ def _without_header(
 ) -> Identity:
     form, line = found
     report.format = form.NAME
-    session_id = _inferred_id(form, source, _records(source))
+    session_id = _inferred_id(form, source, line, _records(source))
     identity = Identity(form, session_id, timestamp=line.value.get("timestamp"))
     if form is PI:
         # Ids came with version 2. Its reader reads version 3 too, and one role more.
@@ -179,19 +181,18 @@ def _without_header(
     return identity
 
 
-def _inferred_id(form: RecordFormat, source: Source, records: Iterator[Line]) -> str:
-    """`<tool>-<id of the first entry that has one>`, else made from the content; never the path."""
+def _inferred_id(form: RecordFormat, source: Source, first: Line, records: Iterator[Line]) -> str:
+    """`<tool>-<id of the first entry that has one>`, else made from the text of the first record,
+    which stays the same when the file grows; never from the path."""
     for line in records:
         own_id = form.own_id(line.value)
         if usable_id(own_id):
             return f"{form.NAME}-{own_id}"
-    made = sha256()
     with source.open() as file:
-        left = source.size
-        while left > 0 and (chunk := file.read(min(left, 1 << 20))):
-            made.update(chunk)
-            left -= len(chunk)
-    return f"import:{made.hexdigest()}"
+        file.seek(first.start)
+        text = file.read(first.end - first.start)
+    # What stands around it may come later: the line break does.
+    return f"import:{sha256(text.strip(_AROUND)).hexdigest()}"
 
 
 __all__ = ["Identity", "form_of", "identify"]

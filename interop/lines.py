@@ -4,8 +4,9 @@ Lines are split on byte 0x0A alone. A line that cannot be read never hides the n
 nothing in the content raises. Memory is bounded by the longest line (and 1 MiB of look-ahead).
 
 What is put right on the way is told in the notes of each line: see the codes below. What cannot
-be put right comes out with a `problem` and its bytes. The ranges of all lines lie side by side
-and cover the file.
+be put right comes out with a `problem` and its bytes. A record whose string a line break has cut,
+and which the end of the file has cut too, is a torn tail: what comes may complete it. The ranges
+of all lines lie side by side and cover the file.
 """
 
 from __future__ import annotations
@@ -215,7 +216,10 @@ class LineReader:
         while len(taken) < MAX_LINES_AHEAD and size <= MAX_LOOKAHEAD and self._may_look():
             physical = self._next()
             if physical is None:
-                break
+                torn = b"".join(parts)
+                return Line(
+                    number, start, start + size, None, TORN, tuple(notes), torn[skipped:]
+                )
             taken.append(physical)
             following = physical[2]
             alone = self._decoder.read(following)

@@ -39,7 +39,7 @@ class Links:
     unknown: list[int] = field(default_factory=list)
 
 
-def resolve_links(parents: Sequence[int], is_entry: Sequence[bool] | None = None) -> Links:
+def resolve_links(parents: Sequence[int], is_entry: Sequence[int] | None = None) -> Links:
     """Decide where each row hangs.
 
     `parents[i]` is the row of the i-th row's parent, `ROOT`, or `UNKNOWN`. `is_entry[i]` is
@@ -92,7 +92,7 @@ class _Sets:
         return top
 
 
-def _hang_unknown(links: Links, is_entry: Sequence[bool] | None) -> None:
+def _hang_unknown(links: Links, is_entry: Sequence[int] | None) -> None:
     """The representative of a row's tree is its root, and a row with an unknown parent is one:
     so an earlier entry is its descendant exactly if its representative is that row."""
     parents = links.parents
@@ -103,7 +103,7 @@ def _hang_unknown(links: Links, is_entry: Sequence[bool] | None) -> None:
             trees.up[row] = parent
     # Entries that lie side by side in one tree stay so for good (trees only grow together), and
     # are passed over in one step: `runs` leads to the first of them.
-    candidates = [row for row in range(size) if is_entry is None or is_entry[row]]
+    candidates = array("q", (row for row in range(size) if is_entry is None or is_entry[row]))
     runs = _Sets(len(candidates))
     earlier = 0
     for row in links.unknown:

@@ -27,7 +27,7 @@ from .blocks import read_blocks, text_block, write_blocks
 from .messages import Taken, kept_message, take
 from .outlines import LOOSE, MARK, QUIET, ROW, Field, Kind, Outline, Place
 from .records import RecordFormat
-from .times import is_iso, is_number
+from .times import is_iso, is_moment
 
 VERSION: Final = 3
 """The version of the format that we read."""
@@ -103,7 +103,7 @@ class PiFormat(RecordFormat):
 
     def is_time(self, token: Any) -> bool:
         """ISO text, or a number of milliseconds."""
-        return is_iso(token) or is_number(token)
+        return is_iso(token) or is_moment(token, seconds=False)
 
     def own_id(self, record: Any) -> Any:
         """The id of an entry; a header is none."""

@@ -7,22 +7,37 @@ not been read yet makes it necessary to look at the whole file first (`survey.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..domain.errors import InvalidValue
 from ..domain.heads import Head, Timestamp
 from ..domain.identifiers import check_id
+from .natives import Natives
 from .outlines import LOOSE, MARK, QUIET, ROW, Outline, Place
 from .records import RecordFormat
 from .survey import Survey
 
+_DIGEST: Final = 16
+"""Length of a digest. Unit: bytes."""
+
 LONGEST_ID: Final = 200
 """Longest id that is taken over: a suffix has to fit behind it. Unit: characters."""
 
+FEW: Final = 16
+"""Calls of a message that are looked through one by one."""
+
 Report = Callable[[str, str], None]
 """Takes a reason code and a detail."""
+
+
+class Taken(Protocol):
+    """The ids that are taken."""
+
+    def __contains__(self, entry_id: object, /) -> bool: ...
+    def __len__(self) -> int: ...
 
 
 def usable_id(own_id: Any) -> bool:
@@ -44,50 +59,116 @@ def is_node(outline: Outline) -> bool:
 
 
 class Ids:
-    """Gives records their entry ids, in file order. The same file gets the same ids each time."""
+    """Gives records their entry ids, in file order. The same file gets the same ids each time.
 
-    def __init__(self, session_id: str) -> None:
+    A reference means the record that has the id itself, not one that was given it. `natives`: the
+    entries of the tape that did not come from the file; their ids are taken.
+    """
+
+    def __init__(self, session_id: str, natives: Natives) -> None:
         self._session_id = session_id
-        self.first: dict[str, int] = {}
-        """Entry id to the digest of its record."""
+        self.natives = natives
+        self.rows: dict[str, int] = {}
+        """Entry id to its row: 0, 1, … in file order."""
+        self._digests = bytearray()
+        """The digests of the records, by row."""
         self._odd: dict[tuple[str, Any], str] = {}
         """Ids that could not be taken over, to those that were given instead."""
+        self.given: dict[str, None] = {}
+        """Entry ids that no record has itself."""
+        self._more: dict[tuple[str, Any, str], int] = {}
+        """Id and digest of records whose id an earlier one has, to their rows."""
 
-    def lookup(self, token: Any) -> str | None:
-        """The entry that a reference means; None where no record so far has that id."""
-        if isinstance(token, str) and token in self.first:
+    def __contains__(self, entry_id: object) -> bool:
+        """Whether an entry of the tape or of the file has this id."""
+        return entry_id in self.rows or entry_id in self.natives.entries
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def lookup(self, token: Any, given: bool = True) -> str | None:
+        """The entry that a reference means; None where no record so far has that id. Where none
+        has it, it is the entry that was given it; not without `given`."""
+        if not _hashable(token):
+            return None
+        if isinstance(token, str):
+            if token in self.rows and token not in self.given:
+                return token
+            if token in self.natives.entries:
+                return token
+            if token in self.natives.stands_for:
+                return self.natives.stands_for[token]
+        found = self._odd.get(_key(token))
+        if found is None and given and isinstance(token, str) and token in self.given:
             return token
-        return self._odd.get(_key(token)) if _hashable(token) else None
+        return found
+
+    def row_of(self, token: Any, given: bool = True) -> int | None:
+        """The row of the entry that a reference means; -1 for one that is not of the file."""
+        entry_id = self.lookup(token, given)
+        return None if entry_id is None else self.rows.get(entry_id, -1)
+
+    def put(self, entry_id: str, digest: str) -> None:
+        """Take note of a new entry id."""
+        self.rows[entry_id] = len(self.rows)
+        self._digests += bytes.fromhex(digest)
 
     def adopt(self, entry_id: str, own_id: Any, digest: str) -> None:
         """Take note of a record that has its entry id already."""
-        self.first.setdefault(entry_id, int(digest, 16))
-        if own_id != entry_id and _hashable(own_id) and self.lookup(own_id) is None:
-            self._odd[_key(own_id)] = entry_id
+        if entry_id not in self.rows:
+            self.put(entry_id, digest)
+        if own_id != entry_id:
+            self._give(entry_id, own_id, digest)
 
-    def repeats(self, own_id: Any, digest: str) -> bool:
-        """Whether a record with this id and the same content came before."""
-        entry_id = self.lookup(own_id)
-        return entry_id is not None and self.first[entry_id] == int(digest, 16)
+    def _give(self, entry_id: str, own_id: Any, digest: str) -> None:
+        """Take note of a record whose entry id is not its own."""
+        self.given[entry_id] = None
+        if own_id is None or not _hashable(own_id):
+            return
+        if self.lookup(own_id, given=False) is None:
+            self._odd[_key(own_id)] = entry_id
+        else:
+            self._more.setdefault((*_key(own_id), digest), self.rows[entry_id])
+
+    def repeats(self, own_id: Any, digest: str, before: int | None = None) -> bool:
+        """Whether a record with this id and the same content came before (before this row)."""
+        row = self.row_of(own_id, given=False)
+        if row is None:
+            return False
+        if row < 0 or self._digests[row * _DIGEST : (row + 1) * _DIGEST] != bytes.fromhex(digest):
+            row = self._more.get((*_key(own_id), digest)) if self._more else None
+        return row is not None and (before is None or row < before)
+
+    @contextmanager
+    def looking_ahead(self) -> Iterator[None]:
+        """What is assigned within is forgotten at the end."""
+        sizes = [(held, len(held)) for held in (self.rows, self._odd, self.given, self._more)]
+        rows = len(self.rows)
+        try:
+            yield
+        finally:
+            # The last ones in are the first ones out.
+            for held, size in sizes:
+                while len(held) > size:
+                    held.popitem()
+            del self._digests[rows * _DIGEST :]
 
     def assign(self, own_id: Any, line: int, digest: str, report: Report) -> str:
         """A new entry id."""
         if usable_id(own_id):
             entry_id = str(own_id)
-            if entry_id in self.first:
-                entry_id = _free(f"{entry_id}~{line}", self.first)
+            if entry_id in self:
+                entry_id = _free(f"{entry_id}~{line}", self)
                 report("duplicate_id", f"{own_id} is now {entry_id}")
         else:
-            missing = own_id is None
-            entry_id = derived_id(self._session_id, line, self.first)
-            report("id_missing" if missing else "id_unusable", f"the record is now {entry_id}")
-            if not missing and _hashable(own_id):
-                self._odd.setdefault(_key(own_id), entry_id)
-        self.first[entry_id] = int(digest, 16)
+            entry_id = derived_id(self._session_id, line, self)
+            reason = "id_missing" if own_id is None else "id_unusable"
+            report(reason, f"the record is now {entry_id}")
+        self.adopt(entry_id, own_id, digest)
         return entry_id
 
 
-def derived_id(session_id: str, line: int, taken: Collection[str]) -> str:
+def derived_id(session_id: str, line: int, taken: Taken) -> str:
     """The id of a record that has none: the same at each reading, and none that is taken."""
     made = sha256(f"{session_id}:{line}".encode("utf-8", "surrogatepass")).hexdigest()
     length = 8
@@ -96,7 +177,7 @@ def derived_id(session_id: str, line: int, taken: Collection[str]) -> str:
     return _free(made[:length], taken)
 
 
-def _free(wanted: str, taken: Collection[str]) -> str:
+def _free(wanted: str, taken: Taken) -> str:
     """`wanted`, or, where that is taken (records glued on one line), with a number."""
     entry_id, number = wanted, len(taken)
     while entry_id in taken:
@@ -139,7 +220,7 @@ class Placer:
         """Mark to the entry that it stands for."""
         self._turn: dict[str, str] = {}
         """Result or mark to the assistant message that it follows directly."""
-        self._calls: dict[str, tuple[str, ...]] = {}
+        self._calls: dict[str, Collection[str]] = {}
         """Assistant message to its calls."""
         self.placed: list[str | None] = []
         """The parents of the rows so far: on the tape already, or about to be."""
@@ -153,7 +234,7 @@ class Placer:
         if head.entry_id is None:
             return
         self.placed.append(head.parent_id)
-        self._ids.adopt(head.entry_id, own_id, head.record or "0")
+        self._ids.adopt(head.entry_id, own_id, head.record or "00" * _DIGEST)
         if head.takes_leaf:
             self._leaf = head.entry_id
         is_mark = head.kind in _MARK_KINDS
@@ -167,6 +248,21 @@ class Placer:
             head.owner,
         )
 
+    def pass_by(self, position: int, head: Head, later: Collection[str | None] = ()) -> None:
+        """Take note of an event that did not come from the file. `later`: entries of the file
+        before it on the tape that have not been adopted yet."""
+        if position == 1:
+            return
+        self.frozen = True
+        natives = self._ids.natives
+        known = head.entry_id in self._ids.rows or head.entry_id in later
+        if natives.take(position, head, known) and head.entry_id is not None:
+            role, calls, owner = head.role, head.call_ids, head.owner
+            self._remember(head.entry_id, head.parent_id, False, None, role, calls, owner)
+        elif head.role == "assistant" and head.call_ids and head.message_id is not None:
+            self._turn[head.message_id] = head.message_id
+            self._calls[head.message_id] = _held(head.call_ids)
+
     # -- what is new -----------------------------------------------------------------------
 
     def place(self, outline: Outline, place: Place, report: Report) -> None:
@@ -175,7 +271,8 @@ class Placer:
         if not is_node(outline):
             return
         node = outline.node
-        place.entry_id = self._ids.assign(outline.own_id, place.line, place.record, report)
+        entry_id = self._ids.assign(outline.own_id, place.line, place.record, report)
+        place.entry_id = self._shared(entry_id)
         self._parent(outline, place, report)
         if node == MARK:
             place.stands_for = self._entry_of(place.parent_id)
@@ -203,8 +300,18 @@ class Placer:
 
     @property
     def known_ids(self) -> Collection[str]:
-        """The entry ids so far. It goes on to change."""
-        return self._ids.first
+        """The entry ids so far. It goes on to change, as all three do."""
+        return self._ids.rows
+
+    @property
+    def native_ids(self) -> Collection[str]:
+        """The ids of the tape's entries that did not come from the file."""
+        return self._ids.natives.entries
+
+    @property
+    def given_ids(self) -> Collection[str]:
+        """Those of `known_ids` that no record has itself."""
+        return self._ids.given
 
     def put(
         self,
@@ -220,6 +327,10 @@ class Placer:
         """
         if parent_id == self._last:
             parent_id = self._last  # one string in memory, not two
+        if self._survey is not None:
+            entry_id = self._shared(entry_id)
+        self._ids.put(entry_id, digest)
+        self._time = time
         owner = None
         if role == "tool_result":
             owner = self._owner(parent_id, calls)
@@ -227,9 +338,7 @@ class Placer:
                 self._turn[entry_id] = owner
         elif role == "assistant" and calls:
             self._turn[entry_id] = entry_id
-            self._calls[entry_id] = calls
-        self._ids.first[entry_id] = int(digest, 16)
-        self._time = time
+            self._calls[entry_id] = _held(calls)
         if not self.frozen:
             self._leaf = entry_id
         self.placed.append(parent_id)
@@ -239,6 +348,11 @@ class Placer:
     def known(self, token: Any) -> str | None:
         """The entry that a reference means, among the records so far."""
         return self._ids.lookup(token)
+
+    def _shared(self, entry_id: str) -> str:
+        """The same id, as the survey holds it: one string in memory, not two."""
+        ids, row = self._survey.ids if self._survey else (), len(self.placed)
+        return ids[row] if row < len(ids) and ids[row] == entry_id else entry_id
 
     def survey(self) -> Survey:
         """The survey of the whole file."""
@@ -263,7 +377,7 @@ class Placer:
         token = outline.parent
         if token is None or (self._form.NULL_PARENT and not token):
             return  # a root; Pi takes every empty value for none
-        found = self._ids.lookup(token)
+        found = self._ids.lookup(token, given=False)
         if found is not None and found != place.entry_id:
             place.parent_id = found
             return
@@ -273,20 +387,20 @@ class Placer:
         # Not read yet, or nowhere: only the whole file can tell.
         row = len(self.placed)
         survey = self._survey_of(row + 1)
-        place.parent_id = survey.parents[row]
-        if row in survey.unknown:
+        place.parent_id = survey.parent_of(row)
+        if survey.is_unknown(row):
             place.unknown_parent = True
             under = f"hangs under {place.parent_id}" if place.parent_id else "is a root"
             report("unknown_parent", f"{token!s:.200} is not in the file; the record {under}")
-        elif row in survey.rings:
+        elif survey.is_ring(row):
             report("ring", f"{place.entry_id} is now a root")
 
     def _entry_of(self, parent_id: str | None) -> str | None:
         """The entry that a parent is, or stands for."""
-        if parent_id is None or self._survey is None:
-            return None if parent_id is None else self._stands.get(parent_id, parent_id)
-        if parent_id in self._stands:
-            return self._stands[parent_id]
+        if parent_id is None or parent_id in self._stands:
+            return None if parent_id is None else self._stands[parent_id]
+        if self._survey is None or parent_id in self._ids.rows:
+            return parent_id
         return self._survey.entry_of(parent_id)
 
     def _owner(self, parent_id: str | None, calls: tuple[str, ...]) -> str | None:
@@ -313,9 +427,14 @@ class Placer:
                 self._turn[entry_id] = turn
         elif role == "assistant" and calls:
             self._turn[entry_id] = entry_id
-            self._calls[entry_id] = calls
+            self._calls[entry_id] = _held(calls)
         elif owner is not None:
             self._turn[entry_id] = owner
+
+
+def _held(calls: tuple[str, ...]) -> Collection[str]:
+    """The calls of a message, to look for one of them: as a set, where they are many."""
+    return calls if len(calls) <= FEW else frozenset(calls)
 
 
 _MARK_KINDS: Final = frozenset({"labelled", "session_info_changed", "usage_recorded", "leaf_moved"})

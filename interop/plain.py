@@ -40,6 +40,8 @@ class PlainWay:
         self._null_parent = form.NULL_PARENT
         self._placer = placer
         self._known = placer.known_ids
+        self._native = placer.native_ids
+        self._given = placer.given_ids
         self._minute = ""
 
     def draft(self, plain: Plain, line: int) -> Draft | None:
@@ -53,13 +55,15 @@ class PlainWay:
             return None
         own_id, parent, time = get("id"), get(self._parent), get("timestamp")
         known, common = self._known, 5
-        if type(own_id) is not str or own_id in known or not self._can_be_read(time):
+        if type(own_id) is not str or own_id in known or own_id in self._native:
+            return None
+        if not self._can_be_read(time):
             return None
         if parent is None:
             if (self._parent in record) is not self._null_parent:
                 return None
             common = 5 if self._null_parent else 4
-        elif type(parent) is not str or parent not in known:
+        elif type(parent) is not str or parent not in known or parent in self._given:
             return None
         if len(record) != common:
             return None

@@ -7,7 +7,7 @@ imported before is compared record by record; if any of it has changed, nothing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, Final
 
 from ..domain.bodies import StartBody
@@ -21,6 +21,7 @@ from .line import BLANK, GLUED, TORN, Line
 from .lines import LineReader
 from .making import make
 from .messages import kept_message, take
+from .natives import EventAt, Natives
 from .outlines import Outline, Place
 from .placing import Ids, Placer, is_node
 from .plain import PlainWay
@@ -58,6 +59,7 @@ class SessionReading:
         self,
         known: Iterable[Head] | None = None,
         *,
+        event_at: EventAt | None = None,
         incarnation: str | None = None,
         tail: BinaryIO | None = None,
     ) -> Iterator[Draft]:
@@ -65,12 +67,15 @@ class SessionReading:
 
         `known`: the heads of the tape, in order; all of them have been taken when the first event
         is given. Those without a line were not imported: the session was gone on with here, and
-        the file does not move the leaf any more. `tail` gives the lines of a file that still
-        grows, in place of the file as it is now. Raises `SourceChanged` before the first event
-        is given.
+        the file does not move the leaf any more; what it holds of them, it was exported with.
+        `event_at` gives the events at their positions (1, 2, …). `tail` gives the lines of a file
+        that still grows, in place of the file as it is now. Raises `SourceChanged` before the first
+        event is given.
         """
-        self._known = self._imported(known or ())
-        self._ids = Ids(self.identity.session_id)
+        self._heads = iter(enumerate(known or (), 1))
+        self._known: Iterator[Head] = self._imported()
+        self._natives = Natives(self.form, self.session_id, event_at)
+        self._ids = Ids(self.session_id, self._natives)
         self._placer = Placer(self.form, self._ids, self._make_survey, self._first_time())
         self._way = PlainWay(self.form, self._placer)
         self._header = next(self._known, None) if self.identity.header is not None else None
@@ -102,12 +107,12 @@ class SessionReading:
         if self._next is not None:
             raise self._changed(self._next.line, "is gone")
 
-    def _imported(self, known: Iterable[Head]) -> Iterator[Head]:
-        for number, head in enumerate(known):
+    def _imported(self) -> Iterator[Head]:
+        for position, head in self._heads:
             if head.line is not None:
                 yield head
-            elif number:
-                self._placer.frozen = True
+            else:
+                self._placer.pass_by(position, head)
 
     def _first_time(self) -> Any:
         token = self.identity.timestamp
@@ -176,13 +181,17 @@ class SessionReading:
             return False
         if head.record != digest:
             raise self._changed(line.number, "has changed")
+        self._adopt(head, line, own_id)
+        return True
+
+    def _adopt(self, head: Head, line: Line, own_id: Any) -> None:
+        """Go on behind a record that was imported before."""
         self._placer.adopt(head, own_id)
         if line.has_value and isinstance(line.value, dict):
             parent = line.value.get(self.form.PARENT)
             self._late.adopt(head, own_id, parent, self._ids.lookup)
         self._already()
         self._next = next(self._known, None)
-        return True
 
     def _changed(self, line: int | None, what: str) -> SourceChanged:
         return SourceChanged(
@@ -202,6 +211,8 @@ class SessionReading:
             self._already()
             if self._next is None:
                 self._say(line, "duplicate_line", f"{own_id!s:.200}")
+            return
+        if (self._next is not None or self._natives) and self._is_native(line, digest):
             return
         if self._is_already(line, digest, own_id):
             return
@@ -224,6 +235,38 @@ class SessionReading:
             self._target(outline, place)
         self._kept()
         yield self.form.draft(outline, place)
+
+    def _is_native(self, line: Line, digest: str) -> bool:
+        """Whether a record says what the session says already, though it was not imported."""
+        head = self._next
+        if head is not None:
+            if head.record == digest:
+                return False
+            self._look_ahead()
+        outline = self.form.outline(line.value)
+        if self._natives.holds(outline, self._ids.lookup):
+            self._already()
+            return True
+        if head is not None and self._natives.changed(head, outline):
+            self._adopt(head, line, outline.own_id)
+            return True
+        return False
+
+    def _look_ahead(self) -> None:
+        """Read the tape to its end: what was done with an entry here comes behind it."""
+        heads: list[Head] = []
+        ids: set[str | None] = set()
+        passed: list[tuple[int, Head]] = []
+        for position, head in self._heads:
+            if head.line is None:
+                passed.append((position, head))
+            else:
+                heads.append(head)
+                ids.add(head.entry_id)
+        for position, head in passed:
+            self._placer.pass_by(position, head, ids)
+        if heads:
+            self._known = chain(self._known, heads)
 
     def _say_late(self, line: Line, own_id: Any) -> None:
         for waiting in self._late.come(own_id):
@@ -277,21 +320,30 @@ class SessionReading:
         place.target = found.branchable or found.other or place.parent_id or place.entry_id
 
     def _make_survey(self) -> Survey:
-        ids = Ids(self.identity.session_id)
-        return survey(self._nodes(ids), ids.lookup, self.form.NULL_PARENT, self._placer.placed)
+        null_parent, placed = self.form.NULL_PARENT, self._placer.placed
+        with self._ids.looking_ahead():
+            return survey(self._nodes(), self._ids, null_parent, placed)
 
-    def _nodes(self, ids: Ids) -> Iterator[tuple[Line, Outline, str]]:
-        """Every node of the file, with the id that it gets."""
-        header = self.identity.header
+    def _nodes(self) -> Iterator[tuple[Line, Outline, str]]:
+        """Every node of the file, with the id that it has or will get."""
+        header, ids = self.identity.header, self._ids
+        known = list(ids.rows)
+        row = 0
         with self._source.open() as file:
             for line in self.form.lines(LineReader(file, self.form.is_record, self._source.size)):
                 if not line.has_value or (header is not None and line.start == header.start):
                     continue
                 digest = line_digest(line)
                 outline = self.form.outline(line.value)
-                if is_node(outline) and not ids.repeats(outline.own_id, digest):
-                    entry_id = ids.assign(outline.own_id, line.number, digest, _silent)
+                if self._natives and self._natives.holds(outline, ids.lookup):
+                    continue
+                if is_node(outline) and not ids.repeats(outline.own_id, digest, row):
+                    if row < len(known):
+                        entry_id = known[row]
+                    else:
+                        entry_id = ids.assign(outline.own_id, line.number, digest, _silent)
                     yield line, outline, entry_id
+                    row += 1
 
     # -- the beginning ---------------------------------------------------------------------
 

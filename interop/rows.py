@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .tau import custom_message
 from .tau_shape import shaped
-from .times import is_number, iso_milliseconds, seconds_to_milliseconds, token_milliseconds
+from .times import is_moment, iso_milliseconds, seconds_to_milliseconds, token_milliseconds
 
 Row = dict[str, Any]
 
@@ -33,7 +33,7 @@ def tau_row(record: Row, without: int) -> Row | None:
     if row.get("role") == "custom":
         # The tool makes an entry of its own of it, timed in seconds, and of that a row again.
         row["timestamp"] = entry_time
-        if isinstance(token, int | float) and is_number(token):
+        if isinstance(token, int | float) and is_moment(token, seconds=False):
             row["timestamp"] = seconds_to_milliseconds(token / 1000)
     elif token is None:
         row["timestamp"] = entry_time

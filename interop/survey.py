@@ -1,11 +1,14 @@
-"""A look at all of a file's ids and parents at once, for what one record cannot tell alone."""
+"""A look at all of a file's ids and parents at once, for what one record cannot tell alone.
+
+A file may have millions of entries, so it is held in arrays by row, not in objects: about forty
+bytes an entry beside its id.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from .line import Line
 from .links import ROOT, UNKNOWN, resolve_links
@@ -19,104 +22,147 @@ STEPS_EACH = 10
 """How far up a path the messages of a compaction are searched for: so many nodes, and so many
 more for each message. A file with many compactions must not make the search quadratic."""
 
+_IS_MARK: Final = 1
+_IS_MESSAGE: Final = 2
+_IS_UNKNOWN: Final = 4
+_IS_RING: Final = 8
+_ENTRIES: Final = bytes(not flags & _IS_MARK for flags in range(256))
+"""From the flags of a row to whether it is an entry."""
 
-@dataclass
+
+class KnownIds(Protocol):
+    """The entries that have been read."""
+
+    rows: dict[str, int]
+    """Entry id to row."""
+
+    def row_of(self, token: Any, given: bool = True) -> int | None: ...
+
+
 class Survey:
     """The tree of a file, by rows: its nodes in file order.
 
-    `parents[row]` is the entry id of the row's parent, None for a root. `unknown` and `rings`
-    hold the rows that were re-hung, or cut. `starts` and `ends` are the bytes of each row.
+    `ids` are their entry ids; `parents` the row of each one's parent, negative for a root;
+    `starts` and `ends` their bytes. `branchable` and `other`: the first entry that Tau's label
+    may be put on, and the first that is neither label nor leaf. `known`: the rows of the entries
+    that have been read, which may grow.
     """
 
-    ids: list[str] = field(default_factory=list)
-    parents: list[str | None] = field(default_factory=list)
-    unknown: set[int] = field(default_factory=set)
-    rings: set[int] = field(default_factory=set)
-    marks: set[int] = field(default_factory=set)
-    messages: set[int] = field(default_factory=set)
-    rows: dict[str, int] = field(default_factory=dict)
-    starts: array[int] = field(default_factory=lambda: array("q"))
-    ends: array[int] = field(default_factory=lambda: array("q"))
-    branchable: str | None = None
-    other: str | None = None
-    _stands: dict[str, str | None] = field(default_factory=dict)
+    def __init__(self, known: Mapping[str, int]) -> None:
+        self._known = known
+        self.ids: list[str] = []
+        self.parents: array[int] = array("q")
+        self.starts: array[int] = array("q")
+        self.ends: array[int] = array("q")
+        self.branchable: str | None = None
+        self.other: str | None = None
+        self._flags = bytearray()
+        self._rows: dict[str, int] | None = None
+        self._stands: dict[int, int] = {}
+
+    def parent_of(self, row: int) -> str | None:
+        """The entry id of a row's parent; None for a root."""
+        parent = self.parents[row]
+        return None if parent < 0 else self.ids[parent]
+
+    def is_unknown(self, row: int) -> bool:
+        """Whether a row names a parent that is not in the file, and was hung elsewhere."""
+        return bool(self._flags[row] & _IS_UNKNOWN)
+
+    def is_ring(self, row: int) -> bool:
+        """Whether a row was cut off at a ring of parents."""
+        return bool(self._flags[row] & _IS_RING)
 
     def entry_of(self, entry_id: str) -> str | None:
         """The entry that a node is, or stands for: its nearest ancestor that is no mark."""
-        walked: list[str] = []
-        at: str | None = entry_id
-        while at is not None and at not in self._stands:
-            row = self.rows.get(at)
-            if row is None or row not in self.marks:
-                break
+        at = self._row_of(entry_id)
+        if at is None:
+            return entry_id
+        walked: list[int] = []
+        while at >= 0 and at not in self._stands and self._flags[at] & _IS_MARK:
             walked.append(at)
-            at = self.parents[row]
-        found = at if at is None else self._stands.get(at, at)
+            at = self.parents[at]
+        found = self._stands.get(at, at)
         # Remembered for all that were passed, so that a chain of marks is walked once.
         self._stands.update(dict.fromkeys(walked, found))
-        return found
+        return None if found < 0 else self.ids[found]
 
     def messages_above(self, entry_id: str | None, count: int) -> list[int]:
         """The rows of the last `count` messages on the path to an entry, oldest first."""
         found: list[int] = []
+        row = None if entry_id is None else self._row_of(entry_id)
         for _ in range(STEPS + STEPS_EACH * count):
-            row = None if entry_id is None else self.rows.get(entry_id)
-            if row is None or len(found) == count:
+            if row is None or row < 0 or len(found) == count:
                 break
-            if row in self.messages:
+            if self._flags[row] & _IS_MESSAGE:
                 found.append(row)
-            entry_id = self.parents[row]
+            row = self.parents[row]
         found.reverse()
         return found
+
+    def _row_of(self, entry_id: str) -> int | None:
+        row = self._known.get(entry_id)
+        if row is None:
+            if self._rows is None:  # few files need it
+                self._rows = {known: row for row, known in enumerate(self.ids)}
+            row = self._rows.get(entry_id)
+        return row
+
+    # -- making one ------------------------------------------------------------------------
+
+    def add(self, line: Line, outline: Outline, entry_id: str, parent: int) -> None:
+        """Add a row."""
+        self.ids.append(entry_id)
+        self.starts.append(line.start)
+        self.ends.append(line.end)
+        self.parents.append(parent)
+        is_message = outline.type == "message" and outline.taken is not None
+        self._flags.append(_IS_MARK * (outline.node == MARK) + _IS_MESSAGE * is_message)
+        if self.branchable is None and outline.type in BRANCHABLE:
+            self.branchable = entry_id
+        if self.other is None and outline.type not in ("label", "leaf"):
+            self.other = entry_id
+
+    def resolve(self) -> None:
+        """Decide where each row hangs; until then `parents` may say anything that a file can."""
+        links = resolve_links(self.parents, self._flags.translate(_ENTRIES))
+        self.parents = links.parents
+        for row in links.unknown:
+            self._flags[row] |= _IS_UNKNOWN
+        for row in links.rings:
+            self._flags[row] |= _IS_RING
 
 
 def survey(
     records: Iterable[tuple[Line, Outline, str]],
-    lookup: Callable[[Any], str | None],
+    ids: KnownIds,
     null_parent: bool,
     placed: Sequence[str | None] = (),
 ) -> Survey:
     """Survey a file.
 
-    `records`: each node with its line, outline and entry id, in file order. `lookup` finds the
-    entry that a reference means, once all are read. `null_parent`: every empty parent is a root.
-    `placed`: the parents of the first rows, which stand on the tape already.
+    `records`: each node with its line, outline and entry id, in file order. `ids` knows the rows
+    of those that have been given, or more; they may be forgotten afterwards. `null_parent`: every
+    empty parent is a root. `placed`: the parents of the first rows, which stand on the tape
+    already.
     """
-    made = Survey()
-    parents = array("q")
-    later: dict[int, Any] = {}
-    """Row to the parent that it names, where that has not been read yet."""
-    for line, outline, entry_id in records:
-        row = len(made.ids)
-        made.ids.append(entry_id)
-        made.rows[entry_id] = row
-        made.starts.append(line.start)
-        made.ends.append(line.end)
+    made, row_of = Survey(ids.rows), ids.row_of
+    later: array[int] = array("q")
+    tokens: list[Any] = []
+    """Rows, and the parents that they name, where these have not been read yet."""
+    for row, (line, outline, entry_id) in enumerate(records):
         token = outline.parent
-        known = made.rows.get(token) if isinstance(token, str) and token else None
-        if known is None and token is not None:
-            later[row] = token
-        parents.append(ROOT if known is None else known)
-        _classify(made, row, outline, entry_id)
-    for row, token in later.items():
-        if token or not null_parent:
-            found = lookup(token)
-            parents[row] = UNKNOWN if found is None else made.rows.get(found, UNKNOWN)
-    for row, parent in enumerate(placed[: len(parents)]):
-        parents[row] = ROOT if parent is None else made.rows.get(parent, ROOT)
-    links = resolve_links(parents, [row not in made.marks for row in range(len(made.ids))])
-    made.parents = [None if parent < 0 else made.ids[parent] for parent in links.parents]
-    made.unknown = set(links.unknown)
-    made.rings = set(links.rings)
+        parent: int | None = ROOT
+        if row < len(placed):
+            parent = ids.rows.get(placed[row] or "", ROOT)
+        elif token or (token is not None and not null_parent):
+            parent = row_of(token, given=False)
+            if parent is None:
+                later.append(row)
+                tokens.append(token)
+        made.add(line, outline, entry_id, ROOT if parent is None else parent)
+    for row, token in zip(later, tokens, strict=True):
+        found = row_of(token)
+        made.parents[row] = UNKNOWN if found is None else found
+    made.resolve()
     return made
-
-
-def _classify(made: Survey, row: int, outline: Outline, entry_id: str) -> None:
-    if outline.node == MARK:
-        made.marks.add(row)
-    if outline.type == "message" and outline.taken is not None:
-        made.messages.add(row)
-    if made.branchable is None and outline.type in BRANCHABLE:
-        made.branchable = entry_id
-    if made.other is None and outline.type not in ("label", "leaf"):
-        made.other = entry_id

@@ -28,7 +28,7 @@ from .messages import Taken, take
 from .outlines import MARK, QUIET, ROW, Field, Kind, Outline, Place
 from .records import RecordFormat
 from .tau_shape import UNKNOWN, shaped
-from .times import is_number
+from .times import is_moment
 
 COMPACTION: Final = "compaction/imported"
 
@@ -86,10 +86,10 @@ class TauFormat(RecordFormat):
         """A number of seconds, or such a number as text."""
         if isinstance(token, str):
             try:
-                return is_number(float(token))
+                return is_moment(float(token), seconds=True)
             except ValueError:
                 return False
-        return is_number(token)
+        return is_moment(token, seconds=True)
 
     def take(self, name: str, record: dict[str, Any]) -> Taken | None:
         """The message as the newest release reads it, or a `custom_message` record as one."""

@@ -13,6 +13,9 @@ from typing import Any, Final
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
+LATEST: Final = 8_640_000_000_000_000
+"""The last moment, before 1970 the first, that a date of ECMAScript's can hold. Unit: ms."""
+
 
 def is_number(value: Any) -> bool:
     """Whether a token is a finite number (true and false are none)."""
@@ -25,7 +28,12 @@ def is_number(value: Any) -> bool:
 
 def is_iso(value: Any) -> bool:
     """Whether a token is ISO 8601 text."""
-    return isinstance(value, str) and _parsed(value) is not None
+    return isinstance(value, str) and iso_milliseconds(value) is not None
+
+
+def is_moment(value: Any, seconds: bool) -> bool:
+    """Whether a token is a number that a date can hold; `seconds` says what it counts."""
+    return is_number(value) and abs(value) <= (LATEST // 1000 if seconds else LATEST)
 
 
 def _parsed(text: str) -> datetime | None:
@@ -52,7 +60,7 @@ def iso_milliseconds(text: str) -> int | None:
 def seconds_to_milliseconds(seconds: float) -> int | None:
     """Seconds since 1970 in milliseconds, as Tau rounds: half to even, on the float product."""
     try:
-        return round(float(seconds) * 1000)
+        return round(float(seconds) * 1000) if is_moment(seconds, True) else None
     except (OverflowError, ValueError):
         return None
 
@@ -64,7 +72,7 @@ def token_milliseconds(token: Any, seconds: bool) -> int | None:
         if found is None and seconds:
             return _text_seconds(token)
         return found
-    if not is_number(token):
+    if not is_moment(token, seconds):
         return None
     return seconds_to_milliseconds(token) if seconds else int(token)
 

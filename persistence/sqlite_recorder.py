@@ -147,9 +147,7 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
             ids.append(c.lastrowid)
         return ids
 
-    def _insert_run(
-        self, cursor: sqlite3.Cursor, before: int, rows: Sequence[Row]
-    ) -> range:
+    def _insert_run(self, cursor: sqlite3.Cursor, before: int, rows: Sequence[Row]) -> range:
         """Append the rows of events that follow one that was just inserted with the id `before`.
 
         Each one follows the one before it, so that need not be looked up; and ids rise by one,

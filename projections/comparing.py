@@ -163,4 +163,8 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
         "AND name NOT LIKE 'tapefold_%' ORDER BY name"
     )
-    return [row[0] for row in rows]
+    names = [row[0] for row in rows]
+    # Indexes of words are virtual tables with tables of their own behind them.
+    virtual = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'")
+    indexes = tuple(part for row in virtual for part in (row[0], f"{row[0]}_"))
+    return [name for name in names if name not in indexes and not name.startswith(indexes[1::2])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -95,7 +95,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
                 raise
             time.sleep(0.01)
 
@@ -114,6 +114,8 @@ class Build:
         with named_faults(projection.NAME, path):
             self.connection = connect(path, read_only=read_only, create=create)
         self._file = file_identity(path)
+        self.is_stopped: Callable[[], bool] = lambda: False
+        """Asked while the write lock is waited for: true gives the waiting up."""
 
     def is_at_its_path(self) -> bool:
         """Whether the file is still the one at its path: it may have been removed or replaced."""
@@ -170,7 +172,7 @@ class Build:
     def writing(self) -> Iterator[None]:
         """A transaction that has the write lock from its beginning. Raises `sqlite3.Error` if the
         lock does not come free, or the commit fails."""
-        begin_writing(self.connection)
+        begin_writing(self.connection, self.is_stopped)
         yield from _transaction(self.connection, None)
 
     @contextmanager
@@ -256,7 +258,9 @@ def file_identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def begin_writing(connection: sqlite3.Connection) -> None:
+def begin_writing(
+    connection: sqlite3.Connection, is_stopped: Callable[[], bool] = lambda: False
+) -> None:
     """Begin a transaction that has the write lock. Raises `sqlite3.Error` if it is not got.
 
     SQLite's own waiting asks ever more seldom, and would starve beside a runner that writes page
@@ -270,7 +274,8 @@ def begin_writing(connection: sqlite3.Connection) -> None:
                 connection.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                is_over = is_stopped() or time.monotonic() > ends
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or is_over:
                     raise
             time.sleep(ASK_EVERY)
     finally:

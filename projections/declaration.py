@@ -78,13 +78,12 @@ class Projection(ABC):
     @classmethod
     def fingerprint(cls) -> str:
         """A digest of the declaration; a file that was made by another one is not touched."""
-        said = "\n".join(
-            [
-                f"{cls.NAME} {cls.SCHEMA_VERSION}",
-                *(sql for table in cls.TABLES for sql in table.statements()),
-            ]
-        )
-        return sha256(said.encode()).hexdigest()
+        known = _fingerprints.get(cls)
+        if known is None:
+            said = [f"{cls.NAME} {cls.SCHEMA_VERSION}"]
+            said += [sql for table in cls.TABLES for sql in table.statements()]
+            known = _fingerprints[cls] = sha256("\n".join(said).encode()).hexdigest()
+        return known
 
     @abstractmethod
     def open(self, log: Log, session_id: str, position: int) -> SessionFold:
@@ -101,3 +100,7 @@ class Projection(ABC):
         """Delete the rows of one session."""
         for table in self.TABLES:
             connection.execute(f"DELETE FROM {table.name} WHERE session_id = ?", (session_id,))
+
+
+_fingerprints: dict[type[Projection], str] = {}
+"""Asked for at every read, so each is made once."""

@@ -17,6 +17,7 @@ from tapefold.persistence.errors import StoreMissing
 from tapefold.persistence.jsontext import load
 from tapefold.persistence.mapper import TapeMapper
 from tapefold.persistence.sqlite_recorder import TapeRecorder
+from tapefold.persistence.sqlite_schema import DEFAULT_EVENTS_TABLE
 from tapefold.store import StoreTapes
 
 BASES: Final = 100_000
@@ -107,8 +108,13 @@ class Log:
 
     @property
     def path(self) -> Path | None:
-        """The file of the store, None for one in memory."""
-        return self._path
+        """What the folder of its projections is named after: the file of the store, with the name
+        of the table where a file holds the log of another application. None in memory."""
+        table = self._recorder.events_table_name
+        if self._path is None or table == DEFAULT_EVENTS_TABLE:
+            return self._path
+        real = self._path.resolve()
+        return real.with_name(f"{real.name}.{table}")
 
     def refresh(self) -> None:
         """Read on in the file that stands at the store's path now, if another one was put there.

@@ -51,7 +51,9 @@ class Registry:
     """
 
     def __init__(self, store: Path, *, create: bool = False) -> None:
-        self.folder = store.with_name(store.name + FOLDER)
+        # The same folder by whatever link the store is opened.
+        real = store.resolve()
+        self.folder = real.with_name(real.name + FOLDER)
         self.path = self.folder / REGISTRY
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None

@@ -46,6 +46,7 @@ class Runner:
 
     One process at a time: another one waits, and takes over. A build that was switched to is
     taken up, one that was removed is made anew. `say` gets a line when something is amiss.
+    `page`: rows of a page at most. `idle`: seconds between two looks when nothing was new.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Runner:
         *,
         say: Say = lambda text: None,
         page: int | None = None,
+        idle: float = IDLE,
     ) -> None:
         self.projection = projection
         self.log = log
         self._registry = Registry(store)
         self._say = say
         self._page = page
+        self._idle = idle
         # Not threading.Event: its lock is not safe in the handler of a signal.
         self._is_stopped = False
         self._faults = 0
@@ -143,6 +146,7 @@ class Runner:
     def _run_build(self, info: BuildInfo, path: Path, until_caught_up: bool) -> bool:
         """Run a build as long as it is live; answers whether all is done."""
         build = Build(path, self.projection, create=True)
+        build.is_stopped = lambda: self._is_stopped
         try:
             self._create(build)  # if its file was removed: it comes back as it was
             build.check()
@@ -186,7 +190,7 @@ class Runner:
         follower.refresh()
         looks = 0
         while not self._is_stopped and not follower.is_anything_new():
-            time.sleep(IDLE)
+            time.sleep(self._idle)
             looks += 1
             if looks % SELDOM:
                 continue
@@ -202,6 +206,8 @@ class Runner:
         """Wait before the next try, if that may help; else raise the error."""
         if not may_pass(error):
             raise error
+        if self._is_stopped:
+            return
         pause = BACK_OFF[min(self._faults, len(BACK_OFF) - 1)]
         self._faults += 1
         self._say(f"projection {self.projection.NAME}: {error}; trying again in {pause:g} s")

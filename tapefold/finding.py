@@ -15,6 +15,7 @@ from .domain.errors import (
     WrongKind,
 )
 from .domain.kernel import State
+from .domain.outline import content_preview
 
 if TYPE_CHECKING:
     from .domain.heads import Head
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 LAST = "last"
 NONE = "none"
+LEFT_OUT = ("…", "...")
+"""What a list writes in the place of an id's beginning."""
+LOOKED_AT = 200
+"""Of so many sessions at most the first words are read for an error."""
+FIRST = 8
+"""Among so many events the first user message is looked for then."""
 SHOWN = 8
 """How many candidates an error lists."""
 DIGITS = 18
@@ -51,8 +58,8 @@ def find_session(sessions: Sessions, reference: str) -> str:
 
     The exact id; then `last`, the session with the newest activity (the first that a list
     shows, see activity.py); then a beginning or an end that one id alone has (forks of a
-    session do not make its own id ambiguous); then a title that one session alone has. Raises
-    `SessionNotFound`, `AmbiguousReference`.
+    session do not make its own id ambiguous), an end also with `…` before it, as lists show it;
+    then a title that one session alone has. Raises `SessionNotFound`, `AmbiguousReference`.
     """
     if not reference or any("\ud800" <= c <= "\udfff" for c in reference):
         raise SessionNotFound(reference, "give an id, the beginning or end of one, or a title")
@@ -65,6 +72,10 @@ def find_session(sessions: Sessions, reference: str) -> str:
         return newest[0].session_id
     ids = [stream.session_id for stream in sessions.tapes.streams()]
     found = [i for i in ids if i.startswith(reference) or i.endswith(reference)]
+    mark = next((mark for mark in LEFT_OUT if reference.startswith(mark)), "")
+    end = reference.removeprefix(mark)
+    if not found and mark and end:
+        found = [i for i in ids if i.endswith(end)]
     if len(found) > 1:
         found = _without_forks(sessions, found)
     if not found:
@@ -72,8 +83,28 @@ def find_session(sessions: Sessions, reference: str) -> str:
     if len(found) > 1:
         raise AmbiguousReference("sessions", reference, found)
     if not found:
-        raise SessionNotFound(reference, "`tapefold sessions` lists those that do")
+        hint = "`tapefold sessions` lists those that do"
+        begun = _by_first_words(sessions, reference, ids[:LOOKED_AT])
+        if len(begun) == 1:
+            hint = f"no id or title is so, but {begun[0]} begins with these words"
+        raise SessionNotFound(reference, hint)
     return found[0]
+
+
+def _by_first_words(sessions: Sessions, words: str, ids: list[str]) -> list[str]:
+    """Those of these sessions whose first user message begins so: told of, never meant."""
+    folded = " ".join(words.casefold().split())
+    found = []
+    for session_id in ids:
+        try:
+            events = sessions.tapes.events(session_id, 0, FIRST)
+            first = next((event for event in events if event.head.role == "user"), None)
+            said = "" if first is None else content_preview(first.body.content)
+        except TapefoldError:
+            continue  # one that cannot be read is no reason for another error
+        if folded and " ".join(said.casefold().split()).startswith(folded):
+            found.append(session_id)
+    return found
 
 
 def _without_forks(sessions: Sessions, ids: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ from .domain.errors import ConcurrencyConflict
 from .importing import CHUNK, KnownTape, Target, tape_of, unreadable
 from .interop.errors import ImportRefused, NotASessionFile, SourceReplaced, UnsupportedFile
 from .interop.reading import SessionReading
-from .interop.report import ImportReport
+from .interop.report import ImportReport, Problem
 from .interop.tail import GrowingFile, Tail, TailChanged
 from .sessions import Sessions
 from .tape_imports import is_tape_file
@@ -59,6 +59,7 @@ class Follower:
         self._chunk: list[Draft] = []
         self._tape: KnownTape | None = None
         self._session_id: str | None = None
+        self._format: str | None = None
         self._change: str | None = None
         self._earlier = ImportReport(path)
         """What became of the file in the readings that were broken off."""
@@ -100,9 +101,10 @@ class Follower:
                     raise SourceReplaced(
                         reading.report,
                         "source_replaced",
-                        f"it holds session {reading.session_id!r} now",
+                        f"it holds session {reading.session_id!r} of {reading.form.NAME} now",
                     )
                 self._session_id = reading.session_id
+                self._format = reading.report.format
                 return reading
             if is_last:
                 return None
@@ -174,6 +176,7 @@ class Follower:
         lines: Any = tail
         drafts = reading.drafts(
             self._tape.heads(),
+            event_at=self._tape.event_at,
             incarnation=self._target.sessions.defaults.new_incarnation(),
             tail=lines,
         )
@@ -252,7 +255,10 @@ class Follower:
                 f"{self._session_id!r} stays; follow the file again for the new one"
             )
         found = SourceReplaced(report, "source_replaced", text, error.line)
-        report.session_id = self._session_id
+        # The change was said when it was seen; now it is said what came of it.
+        change = Problem(None, "source_replaced", f"the file {self._change}")
+        report.problems = [problem for problem in report.problems if problem != change]
+        report.session_id, report.format = self._session_id, self._format
         report.refused = not report.kept
         return found
 

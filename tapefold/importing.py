@@ -16,6 +16,7 @@ from typing import Final
 
 from .domain.drafts import Draft
 from .domain.errors import TapefoldError
+from .domain.events import Event
 from .domain.heads import Head
 from .interop.errors import ImportRefused, NotASessionFile, SessionTaken
 from .interop.folders import SessionFiles
@@ -155,7 +156,7 @@ def _import(
     reading.report.session_id = session_id
     incarnation = target.sessions.defaults.new_incarnation()
     tape = tape_of(target.sessions, session_id, reading)
-    drafts = reading.drafts(tape.heads(), incarnation=incarnation)
+    drafts = reading.drafts(tape.heads(), event_at=tape.event_at, incarnation=incarnation)
     for chunk in _chunks(reading, drafts):
         if not dry_run:
             append, at = target.writing().append, tape.position
@@ -180,17 +181,24 @@ class KnownTape:
     """What there is of a session already, read once. `position` is the last one that was read: the
     end of the tape, when the heads have been taken to their end."""
 
-    def __init__(self, heads: Iterator[tuple[int, Head]]) -> None:
+    def __init__(self, sessions: Sessions, session_id: str) -> None:
         self.position = 0
-        self._heads = heads
-        self._first = next(heads, None)
+        self._tapes = sessions.tapes
+        self._session_id = session_id
+        self._heads = sessions.heads(session_id)
+        self._first = next(self._heads, None)
+
+    def event_at(self, position: int) -> Event | None:
+        """The event at a position; None where there is none."""
+        return next(iter(self._tapes.events_at(self._session_id, [position])), None)
 
     def heads(self) -> Iterator[Head] | None:
         """The heads, in order; None where there is no tape."""
         return None if self._first is None else self._all(self._first)
 
     def _all(self, first: tuple[int, Head]) -> Iterator[Head]:
-        for self.position, head in chain((first,), self._heads):
+        for position, head in chain((first,), self._heads):
+            self.position = position
             yield head
 
 
@@ -199,7 +207,7 @@ def tape_of(sessions: Sessions, session_id: str, reading: SessionReading) -> Kno
 
     Raises `SessionTaken` if it was not imported from a file of this format.
     """
-    tape = KnownTape(sessions.heads(session_id))
+    tape = KnownTape(sessions, session_id)
     if tape.heads() is None:
         return tape
     (started,) = sessions.tapes.events_at(session_id, [1])

@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable
+from errno import EISDIR
 from pathlib import Path
 
 from .domain.errors import TapefoldError
@@ -30,6 +31,8 @@ def write_file(target: str, lines: Iterable[bytes], *, overwrite: bool) -> None:
     """
     place = Path(target).resolve()  # a link is followed: what it names is replaced
     mode = _mode(place)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(EISDIR, "it is a folder; name a file in it", target)
     if mode is not None and not stat.S_ISREG(mode):
         with place.open("wb") as stream:
             stream.writelines(lines)
@@ -38,7 +41,11 @@ def write_file(target: str, lines: Iterable[bytes], *, overwrite: bool) -> None:
         raise FileExists(target)
     beside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}.tmp")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-    handle = os.open(beside, flags, 0o666)
+    try:
+        handle = os.open(beside, flags, 0o666)
+    except OSError as error:
+        error.filename = target  # the name beside it says nothing to anybody
+        raise
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.writelines(lines)

@@ -56,6 +56,7 @@ class _Teller:
                 description=WORDS.get(stage.stage, stage.stage),
                 total=stage.total or None,
                 completed=stage.done,
+                rate="",
             )
             return
         speed = self._progress.tasks[0].speed

@@ -15,6 +15,9 @@ from .signals import signals_call
 if TYPE_CHECKING:
     from tapefold.projections.runner import Runner
 
+LATER_IDLE = 0.1
+"""Seconds between two looks of a later stage, which may be a moment behind."""
+
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds between two looks for a store that cannot be opened yet; the last one again."""
 
@@ -36,7 +39,9 @@ def run_here(
     if while_input:
         threading.Thread(target=crew.stop_with_input, daemon=True).start()
     with signals_call(crew.stop):
-        threads = [threading.Thread(target=crew.run, args=(stage,)) for stage in stages[1:]]
+        threads = [
+            threading.Thread(target=crew.run, args=(stage, LATER_IDLE)) for stage in stages[1:]
+        ]
         for thread in threads:
             thread.start()
         crew.run(stages[0])
@@ -74,17 +79,17 @@ class _Crew:
             pass  # it was closed: the same
         self.stop()
 
-    def run(self, name: str) -> None:
-        """Run one stage to its end."""
+    def run(self, name: str, idle: float | None = None) -> None:
+        """Run one stage to its end. `idle`: seconds between two looks when nothing was new."""
         try:
-            self._run(name)
+            self._run(name, {} if idle is None else {"idle": idle})
         except Exception as error:
             self.error = self.error or error
         finally:
             if self.error is not None:
                 self.stop()
 
-    def _run(self, name: str) -> None:
+    def _run(self, name: str, how: dict[str, float]) -> None:
         from tapefold.projections.opening import runner as make_runner
 
         from ..stores import open_sessions
@@ -92,7 +97,7 @@ class _Crew:
         if not self._wait_for_store(name):
             return
         with open_sessions(self._database) as sessions:
-            runner = make_runner(sessions, name, say=partial(self._trouble, name))
+            runner = make_runner(sessions, name, say=partial(self._trouble, name), **how)
             self._runners.append(runner)
             if self._is_stopped:
                 return

@@ -8,7 +8,7 @@ from typing import Any
 from ...domain.heads import Head
 from ..tau import has_target
 from ..tau_shape import shaped
-from ..times import is_number, token_milliseconds
+from ..times import is_moment, token_milliseconds
 
 Record = dict[str, Any]
 
@@ -77,7 +77,7 @@ def _custom_message(out: Record, message: Record) -> Record:
     made = {key: value for key, value in out.items() if key != "message"}
     made["type"] = "custom_message"
     token = message.get("timestamp")
-    if isinstance(token, int | float) and is_number(token):
+    if isinstance(token, int | float) and is_moment(token, seconds=False):
         made["timestamp"] = token / 1000
     made["custom_type"] = message.get("customType", "")
     made.update({k: message[k] for k in ("content", "display", "details") if k in message})

@@ -5,23 +5,25 @@ from __future__ import annotations
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
-from tapefold.domain.heads import FINAL_RANK, Head, Timestamp, message_rank
+from tapefold.domain.heads import FINAL_STATUSES, Timestamp
 from tapefold.domain.instants import seconds
 from tapefold.domain.kernel import State
-from tapefold.domain.nodes import MARK, NODE_KINDS, AnyNode, MessageNode, MessageState
+from tapefold.domain.nodes import MARK, MESSAGE, NODE_KINDS, AnyNode, MessageNode, Version
 from tapefold.domain.tree import born
 
 from ..declaration import SessionFold
 from ..effective_view.bodies import Bodies, stamp_of, text_of
 from ..log import Log, LogEvent
-from ..usage import NONE, add_costs, tokens_of
-from .previews import preview
+from ..usage import Spending, add_costs
+from .previews import preview_of
 from .schema import CHANGES, NODES, SESSIONS
 from .shape import Place, Shape
 
 _SPENDING = frozenset(
     {"compaction_anchored", "handoff_anchored", "branch_summarized", "usage_recorded"}
 )
+_INFORMING = frozenset({"session_started", "session_info_changed", "model_changed"})
+_NEW_NODE = f"INSERT INTO bt_nodes VALUES ({', '.join('?' * len(NODES.names))})"
 _PUT_NODE = (
     f"INSERT INTO bt_nodes VALUES ({', '.join('?' * len(NODES.names))}) "
     "ON CONFLICT (session_id, entry_id) DO UPDATE SET "
@@ -60,8 +62,9 @@ class TreeFold(SessionFold):
         self._moved: dict[str, Place] = {}
         self._set: dict[str, Any] = {}
         self._added: dict[str, float] = {}
-        self._spent = NONE
-        self._costs: list[float] = []
+        self._spent = Spending()
+        self._bytes = 0
+        self._last: LogEvent | None = None
         if not self._is_new:
             self._shape.look()
 
@@ -77,27 +80,36 @@ class TreeFold(SessionFold):
 
     def apply(self, event: LogEvent) -> None:
         head, state = event.head, self._state
-        if head.kind == "session_started":
+        kind = head.kind
+        if kind == "session_started":
             self._begin(event)
         state.apply_head(event.position, head)
         self._bodies.keep(event)
-        if head.entry_id is not None or NODE_KINDS.get(head.kind) == "message":
+        if head.entry_id is not None or NODE_KINDS.get(kind) == MESSAGE:
             self._node(event)
-        if head.kind == "retracted":
+        if kind == "retracted":
             for mid in head.targets:
                 self._change(mid)
-        elif head.kind == "labelled":
+        elif kind == "labelled":
             self._labelled.update(dict.fromkeys(head.targets))
-        elif head.kind == "forked":
+        elif kind == "forked":
             self._add("forks", 1)
-        self._inform(event)
-        self._spend(event)
-        self._add("bytes", event.size)
-        stamp, moment = stamp_of(head.timestamp), seconds(head.timestamp)
+        elif kind in _SPENDING:
+            self._spent.add(event.body.get("usage"))
+        elif head.role == "assistant" and head.status in FINAL_STATUSES:
+            said = self._bodies.said(event)
+            if said.model and said.model != "unknown":
+                self._set["model"] = text_of(said.model)
+                self._provider(said.provider)
+            if said.usage is not None:
+                self._spent.add(said.usage)
+        if kind in _INFORMING:
+            self._inform(event)
+        self._bytes += event.size
         if event.position == 1:
-            self._set |= {"created": stamp, "began": moment}
-        self._set |= {"last_activity": stamp, "moment": moment}
-        self._set["last_id"] = event.id
+            stamp = head.timestamp
+            self._set |= {"created": stamp_of(stamp), "began": seconds(stamp)}
+        self._last = event
 
     def _begin(self, event: LogEvent) -> None:
         """The row of the session, with what a fork inherits."""
@@ -130,7 +142,7 @@ class TreeFold(SessionFold):
             self._change(head.message_id or head.entry_id or f"#{seq}")
             return
         self._shape.note(node)
-        if NODE_KINDS.get(head.kind) == "message" and not isinstance(node, MessageNode):
+        if NODE_KINDS.get(head.kind) == MESSAGE and not isinstance(node, MessageNode):
             self._change(head.message_id or "")  # a later version with an id of its own: a mark
         self._new[node.entry_id] = None
         if node.kind == MARK:
@@ -168,22 +180,14 @@ class TreeFold(SessionFold):
                 begins and not self._state.offset
             ):
                 self._set["directory"] = text_of(event.body.get("directory"))
-        elif head.kind == "model_changed" or _is_answer(head):
-            model = event.body.get("model")
-            if (model and model != "unknown") or head.kind == "model_changed":
-                self._set["model"] = text_of(model)
-                provider = text_of(event.body.get("provider"))
-                if provider:
-                    self._set["provider"] = provider
+        else:
+            self._set["model"] = text_of(event.body.get("model"))
+            self._provider(event.body.get("provider"))
 
-    def _spend(self, event: LogEvent) -> None:
-        if event.head.kind in _SPENDING or _is_answer(event.head):
-            usage = event.body.get("usage")
-            if usage is not None:
-                spent = tokens_of(usage)
-                self._spent = self._spent.plus(spent)
-                if spent.cost:
-                    self._costs.append(spent.cost)
+    def _provider(self, said: Any) -> None:
+        provider = text_of(said)
+        if provider:
+            self._set["provider"] = provider
 
     def _add(self, name: str, number: int) -> None:
         self._added[name] = self._added.get(name, 0) + number
@@ -191,7 +195,8 @@ class TreeFold(SessionFold):
     # -- rows ------------------------------------------------------------------------------
 
     def flush(self, connection: Connection) -> None:
-        state = self._state
+        if self._last is None:
+            return  # nothing came since the last one
         if self._shape.is_odd:
             self._all_nodes(connection)
         else:
@@ -207,10 +212,10 @@ class TreeFold(SessionFold):
         self._labelled.clear()
         self._set.clear()
         self._added.clear()
-        self._spent = NONE
-        self._costs.clear()
+        self._spent = Spending()
+        self._bytes = 0
+        self._last = None
         self._bodies.forget()
-        assert state.position
 
     def _new_nodes(self, connection: Connection) -> None:
         state = self._state
@@ -224,7 +229,7 @@ class TreeFold(SessionFold):
                 below[place.parent_id] = below.get(place.parent_id, 0) + 1
             rows.append((node, place))
         connection.executemany(
-            _PUT_NODE,
+            _NEW_NODE,
             [self._node_row(node, place, below.pop(node.entry_id, 0)) for node, place in rows],
         )
         for entry_id, number in below.items():
@@ -309,11 +314,14 @@ class TreeFold(SessionFold):
         role = status = None
         struck, seq = False, born(node)
         if isinstance(node, MessageNode):
-            message = state.messages.get(node.message_id) or MessageState.of(node)
-            version = message.winner(True) or message.latest
-            role, status, struck, seq = version.role, version.status, message.struck, version.seq
+            message = state.messages.get(node.message_id)
+            version: Version = node
+            if message is not None:
+                version = message.winner(True) or message.latest
+                struck = message.struck
+            role, status, seq = version.role, version.status, version.seq
         event = self._bodies.event(seq)
-        line, calls = preview(event.body)
+        line, calls = preview_of(event)
         if not isinstance(node, MessageNode):
             calls = None
         first = event if seq == born(node) else self._bodies.event(born(node))
@@ -386,8 +394,8 @@ class TreeFold(SessionFold):
             return
         for position in self._bodies.kept_positions():
             event = self._bodies.event(state.offset + position)
-            if event.head.role == "user" and message_rank(event.head.status) == FINAL_RANK:
-                self._set["first_words"] = preview(event.body)[0]
+            if event.head.role == "user" and event.head.status in FINAL_STATUSES:
+                self._set["first_words"] = preview_of(event)[0]
                 return
 
     def _cost(self, connection: Connection) -> float:
@@ -401,20 +409,31 @@ class TreeFold(SessionFold):
         state, spent = self._state, self._spent
         added = {
             **self._added,
+            "bytes": self._bytes,
             "input_tokens": spent.input,
             "output_tokens": spent.output,
             "cache_read_tokens": spent.cache_read,
             "cache_write_tokens": spent.cache_write,
         }
-        values = {**self._set, "position": state.position, "leaf": state.leaf}
-        if self._costs:
-            values["cost"] = add_costs(self._cost(connection), self._costs)
+        last = self._last
+        assert last is not None
+        values = {
+            **self._set,
+            "position": state.position,
+            "leaf": state.leaf,
+            "last_id": last.id,
+            "last_activity": stamp_of(last.head.timestamp),
+            "moment": seconds(last.head.timestamp),
+        }
+        if spent.costs:
+            values["cost"] = add_costs(self._cost(connection), spent.costs)
         if self._is_new:
             row: dict[str, Any] = dict.fromkeys(SESSIONS.names)
             row |= {name: 0 for name, kind in SESSIONS.columns if "NOT NULL" in kind}
             row |= {**added, **values, "session_id": state.session_id}
             connection.execute(
-                f"INSERT INTO bt_sessions VALUES ({', '.join('?' * len(row))})",
+                f"INSERT INTO bt_sessions ({', '.join(SESSIONS.names)}) "
+                f"VALUES ({', '.join('?' * len(row))})",
                 [row[name] for name in SESSIONS.names],
             )
             return
@@ -423,7 +442,3 @@ class TreeFold(SessionFold):
             f"UPDATE bt_sessions SET {', '.join(sets)} WHERE session_id = ?",
             (*values.values(), *added.values(), state.session_id),
         )
-
-
-def _is_answer(head: Head) -> bool:
-    return head.role == "assistant" and message_rank(head.status) == FINAL_RANK

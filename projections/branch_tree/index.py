@@ -170,7 +170,5 @@ def _where(wanted: SessionFilter) -> tuple[str, list[Any]]:
 
 
 def _session(row: tuple[Any, ...]) -> IndexedSession:
-    *first, inherits = row
-    return IndexedSession(
-        *first[:18], Tokens(*first[18:23]), first[23], first[24], inherits=bool(inherits)
-    )
+    tokens = Tokens._make(row[18:23])
+    return IndexedSession._make((*row[:18], tokens, row[23], row[24], bool(row[25])))

@@ -15,7 +15,9 @@ from tapefold.domain.outline import OutlineNode, build_outline
 from tapefold.domain.tree import born
 
 from ..effective_view.bodies import load_fork_basis
+from ..errors import SessionParked
 from ..log import Log
+from ..parking import Parked, parked_at
 from .shape import Shape
 
 _INHERITED = (
@@ -55,12 +57,16 @@ class TreeNode:
 @dataclass(frozen=True)
 class Tree:
     """All entries of a session, what a fork inherits included, each after its parent, siblings in
-    the order of the tape."""
+    the order of the tape.
+
+    `parked`: the event at which the session stands still, since it cannot be applied.
+    """
 
     session_id: str
     position: int
     leaf: str | None
     nodes: tuple[TreeNode, ...]
+    parked: Parked | None = None
 
 
 class _Node(NamedTuple):
@@ -79,13 +85,17 @@ class TreeReader:
         self._log = log
 
     def tree(self, session_id: str) -> Tree:
-        """The tree of a session. Raises `SessionNotFound`."""
+        """The tree of a session. Raises `SessionNotFound`, and `SessionParked` where its first
+        event cannot be applied."""
         row = self._connection.execute(
             "SELECT position, leaf, parent_session_id, parent_position, parent_leaf, inherits "
             "FROM bt_sessions WHERE session_id = ?",
             (session_id,),
         ).fetchone()
         if row is None:
+            parked = parked_at(self._connection, session_id)
+            if parked is not None:
+                raise SessionParked("branch_tree", session_id, parked.position, parked.error)
             raise SessionNotFound(session_id)
         position, leaf, parent, at, parent_leaf, inherits = row
         nodes: list[_Node] = []
@@ -93,7 +103,8 @@ class TreeReader:
             nodes += self._inherited(session_id, Origin(parent, at, parent_leaf))
         rows = self._connection.execute(_NODES, (session_id,))
         nodes += [_Node(row[0], row[1], _node(session_id, row[0], row[2:])) for row in rows]
-        return Tree(session_id, position, leaf, tuple(_marked(nodes, leaf)))
+        stands = parked_at(self._connection, session_id)
+        return Tree(session_id, position, leaf, tuple(_marked(nodes, leaf)), stands)
 
     def _inherited(self, session_id: str, origin: Origin) -> list[_Node]:
         """The parent's nodes from its tape, with what this session says of them."""

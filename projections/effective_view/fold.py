@@ -37,7 +37,7 @@ class EffectiveFold(SessionFold):
     def __init__(self, log: Log, state: State, basis: State | None) -> None:
         self._tracker = Tracker(state, basis)
         self._bodies = Bodies(log, state)
-        self._entries: list[tuple[LogEvent, Node]] = []
+        self._entries: list[tuple[LogEvent, Node, int]] = []
         self._labels: dict[str, None] = {}
         self._spent = Spending()
         self._length = len(self._tracker.path.ids)
@@ -81,7 +81,7 @@ class EffectiveFold(SessionFold):
         elif kind in ("session_started", "session_info_changed"):
             self._inform(event)
         if head.entry_id is not None and isinstance(node, Node):
-            self._entries.append((event, node))
+            self._entries.append((event, node, event.position))
 
     def _begin(self, head: Head) -> None:
         """Inherit, where a fork begins."""
@@ -149,8 +149,31 @@ class EffectiveFold(SessionFold):
             for entry_id in change.left
             if isinstance(entries.get(entry_id), Node) and entry_id not in tracker.path.places
         ]
-        places += [(place, node.entry_id) for place, node in parts.entries if place >= change.stay]
+        found = [(place, node) for place, node in parts.entries if place >= change.stay]
+        if tracker.basis is not None:
+            self._beyond(change, found, writer)
+        places += [(place, node.entry_id) for place, node in found]
         writer.places(places)
+
+    def _beyond(self, change: Change, found: list[tuple[int, Node]], writer: Writer) -> None:
+        """Give rows to inherited entries that stand on the fork's own part of the path: where a
+        parent that was unknown has come. All others are read from the basis."""
+        tracker, offset = self._tracker, self._tracker.state.offset
+        entries = tracker.state.entries
+        gone = [
+            entry_id
+            for entry_id in (*change.left, *(node.entry_id for _, node in found))
+            if isinstance(node := entries.get(entry_id), Node) and node.seq <= offset
+        ]
+        if gone:
+            writer.drop_entries(gone)
+            writer.entries(
+                [
+                    (self._bodies.event(node.seq), node, 0)
+                    for place, node in found
+                    if node.seq <= offset and place >= tracker.joins
+                ]
+            )
 
     def _leave(self, change: Change, writer: Writer) -> list[Row]:
         """Take messages off the path. Answers the rows of those beside it that changed."""

@@ -129,7 +129,8 @@ ENTRIES: Final = Table(
     ("CREATE INDEX ev_entries_path ON ev_entries (session_id, kind, place) WHERE on_path = 1",),
 )
 """The nodes that are no messages, on whatever branch. Of a mark, `stands_for` is its entry; `body`
-is NULL for marks, custom and foreign entries."""
+is NULL for marks, custom and foreign entries. `position` is 0 for an inherited entry that stands
+on a fork's own part of the path, below an entry which came only after the fork."""
 
 LABELS: Final = Table(
     "ev_labels",

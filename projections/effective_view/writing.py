@@ -290,10 +290,17 @@ class Writer:
 
     # -- other rows ------------------------------------------------------------------------
 
-    def entries(self, entries: Sequence[tuple[LogEvent, Node]]) -> None:
-        """Put new entries and marks."""
+    def drop_entries(self, entry_ids: Iterable[str]) -> None:
+        """Take away the rows of inherited entries."""
+        self._connection.executemany(
+            "DELETE FROM ev_entries WHERE session_id = ? AND entry_id = ?",
+            [(self._session_id, entry_id) for entry_id in entry_ids],
+        )
+
+    def entries(self, entries: Sequence[tuple[LogEvent, Node, int]]) -> None:
+        """Put new entries and marks, with their positions; 0 for inherited ones."""
         rows = []
-        for event, node in entries:
+        for event, node, position in entries:
             kind = node.kind
             model = provider = None
             if kind == MODEL:
@@ -303,7 +310,7 @@ class Writer:
                 (
                     self._session_id,
                     node.entry_id,
-                    event.position,
+                    position,
                     kind,
                     0,
                     None,
@@ -313,7 +320,8 @@ class Writer:
                     None if kind in _BODILESS else column(event.body_text),
                 )
             )
-        self._connection.executemany(_PUT_ENTRY, rows)
+        if rows:
+            self._connection.executemany(_PUT_ENTRY, rows)
 
     def places(self, places: Iterable[tuple[int | None, str]]) -> None:
         """Say where entries that have a row stand on the path; None: they do not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Any
 
@@ -192,7 +192,7 @@ class TraceReader:
             event = self._log.event_at(reference.said_session_id, reference.said_position)
         except TapefoldError:
             return ""  # a manifest may name what no tape has
-        return preview(event.body)[0]
+        return preview(event.body, event.head.role)[0]
 
     def _requests(
         self,
@@ -209,7 +209,7 @@ class TraceReader:
         for row in rows.fetchall():
             request_id = row[2]
             own = attempts.get(request_id, []) if request_id is not None else []
-            found.append(Request(*row, tuple(own)))
+            found.append(replace(Request(*row), attempts=tuple(own)))
         return found
 
     def _attempts(self, session_id: str) -> dict[str | None, list[Attempt]]:

@@ -16,7 +16,7 @@ from ..log import Log
 from .collecting import ENTRY, SAID, Row, Texts
 from .pieces import message_pieces
 from .schema import TEXTS
-from .writing import folded
+from .writing import folded, indexed_upto
 
 
 def against_kernel(
@@ -53,8 +53,9 @@ def against_kernel(
 def _index(connection: Connection, session_id: str) -> Iterator[Difference]:
     """Texts that the index does not find by a word of theirs."""
     rows = connection.execute(
-        "SELECT rowid, session_id, item, part, number, text FROM tt_texts WHERE session_id = ?",
-        (session_id,),
+        "SELECT rowid, session_id, item, part, number, text FROM tt_texts "
+        "WHERE session_id = ? AND rowid <= ?",
+        (session_id, indexed_upto(connection)),
     )
     for rowid, *key, text in rows:
         found = _WORD.search(text)
@@ -66,5 +67,7 @@ def _index(connection: Connection, session_id: str) -> Iterator[Difference]:
             yield Difference("tt_words", ADDED, tuple(key))
 
 
-_WORD = re.compile(r"(?<![^\x00-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f])[a-zA-Z0-9]+(?![^\x00-\x7f])")
+_WORD = re.compile(
+    r"(?<![^\x00-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f])[a-zA-Z0-9]+(?![a-zA-Z0-9]|[^\x00-\x7f])"
+)
 """An ASCII word with nothing beyond ASCII beside it: it is one word of the index."""

@@ -7,13 +7,14 @@ stands in the fork as it was; and what the fork itself revised or struck out sho
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from sqlite3 import Connection
 
 from tapefold.loading import load_state
 
 from ..effective_view.bodies import Bodies
 from ..log import Log
-from .collecting import Texts
+from .collecting import Row, Texts
 from .schema import TABLES
 from .writing import put_texts
 
@@ -29,9 +30,14 @@ def inherited_texts(connection: Connection, log: Log, session_id: str) -> Connec
         return None
     state = load_state(log.tapes, session_id, found[0], log.bases)
     texts = Texts(state, Bodies(log, state), inherited=True)
+    return texts_in_memory(list(texts.everything()))
+
+
+def texts_in_memory(rows: Sequence[Row]) -> Connection:
+    """Tables in memory with texts, all of them indexed."""
     tables = sqlite3.connect(":memory:", isolation_level=None)
     for table in TABLES:
         for statement in table.statements():
             tables.execute(statement)
-    put_texts(tables, list(texts.everything()))
+    put_texts(tables, rows, at_once=True)
     return tables

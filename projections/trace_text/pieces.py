@@ -44,19 +44,19 @@ class Piece(NamedTuple):
 
 def message_pieces(body: Mapping[str, Any], role: str | None) -> list[Piece]:
     """What a message says, then its reasoning, then its calls. Text of several blocks is one."""
-    content = body.get("content") or ()
+    content: list[Any] = body.get("content") or []
     if len(content) == 1 and role in _PLAIN and "error" not in body:
-        simple = content[0].get("text") if isinstance(content[0], Mapping) else None
+        simple = content[0].get("text") if isinstance(content[0], dict) else None
         if isinstance(simple, str) and content[0].get("type") == "text":
             return [Piece(MESSAGE, text_of(simple) or "")] if simple else []
     said: list[str] = []
     thought: list[str] = []
     calls: list[Piece] = []
     details = body.get("details")
-    if role == "bash_execution" and isinstance(details, Mapping):
+    if role == "bash_execution" and isinstance(details, dict):
         said += _texts(details.get("command"))
     for block in content:
-        if isinstance(block, Mapping):
+        if isinstance(block, dict):
             _block(block, said, thought, calls)
     said += _texts(body.get("error"))
     found: list[Piece] = []
@@ -121,14 +121,16 @@ def flat(value: Any) -> str:
     todo: list[tuple[str, Any]] = [("", value)]
     while todo:
         key, item = todo.pop()
-        if isinstance(item, Mapping):
+        if isinstance(item, str):
+            lines.append(f"{key}: {item}" if key else item)
+        elif isinstance(item, dict):
             if key:
                 lines.append(f"{key}:")
-            todo.extend([(str(name), inner) for name, inner in item.items()][::-1])
-        elif isinstance(item, list | tuple):
-            todo.extend([(key, inner) for inner in item][::-1])
+            todo.extend(reversed(item.items()))
+        elif isinstance(item, list):
+            todo.extend([(key, inner) for inner in reversed(item)])
         else:
-            text = item if isinstance(item, str) else dump(item).decode()
+            text = str(item) if type(item) is int else dump(item).decode()
             lines.append(f"{key}: {text}" if key else text)
     return "\n".join(lines)
 

@@ -21,6 +21,14 @@ WORDS: Final = (
     "CREATE VIRTUAL TABLE tt_words USING fts5 "
     "(text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 1')"
 )
+INDEXED: Final = (
+    "CREATE TABLE tapefold_indexed "
+    "(one INTEGER PRIMARY KEY CHECK (one = 1), upto INTEGER NOT NULL)",
+    "INSERT INTO tapefold_indexed VALUES (1, 0)",
+)
+"""Texts up to this rowid are in the index; a few thousand newer ones wait, and go in together. Each
+savepoint ends a piece of the index, so one by one they would make thousands of tiny ones."""
+
 TUNING: Final = (
     "INSERT INTO tt_words (tt_words, rank) VALUES ('hashsize', 8000000)",
     "INSERT INTO tt_words (tt_words, rank) VALUES ('automerge', 8)",
@@ -47,7 +55,7 @@ TEXTS: Final = Table(
         ("is_plain", "INTEGER NOT NULL"),
         ("text", "TEXT NOT NULL"),
     ),
-    (WORDS, *TUNING),
+    (WORDS, *TUNING, *INDEXED),
 )
 """One row a text: of a message only the version that shows (a draft has status `pending`), nothing
 of one that is struck out. `kind`: message, thinking, call, result, summary, branch_summary, custom

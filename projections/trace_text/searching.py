@@ -18,8 +18,9 @@ from tapefold.domain.heads import Timestamp
 
 from ..effective_view.bodies import text_of
 from ..log import Log
+from .inherited import inherited_texts, texts_in_memory
 from .schema import TEXTS
-from .writing import folded
+from .writing import folded, indexed_upto
 
 WORDS: Final = "words"
 LITERAL: Final = "literal"
@@ -104,6 +105,8 @@ class TextSearch:
             for place in self._places(query):
                 for hit in _by_words(place, query, text, limit):
                     found[hit.key] = hit
+            for hit in self._waiting(query, text, limit):
+                found[hit.key] = hit
         hits = sorted(found.values(), key=lambda hit: (-(hit.score or 0), *_newest(hit)))[:limit]
         if query.mode == WORDS or len(hits) >= limit:
             return hits
@@ -119,12 +122,23 @@ class TextSearch:
         ]
         return hits + sorted(more, key=_newest)[: limit - len(hits)]
 
+    def _waiting(self, query: Query, text: str, limit: int) -> list[Hit]:
+        """What fits among the texts that are not in the index yet."""
+        rows = self._connection.execute(
+            "SELECT * FROM tt_texts WHERE rowid > ?", (indexed_upto(self._connection),)
+        ).fetchall()
+        if not rows:
+            return []
+        tables = texts_in_memory(rows)
+        try:
+            return list(_by_words(_Place(tables, query.session_id), query, text, limit))
+        finally:
+            tables.close()
+
     def _places(self, query: Query) -> Iterator[_Place]:
         """Where the texts stand: here, and for a fork what it inherits."""
         yield _Place(self._connection, query.session_id)
         if query.session_id is not None and not query.own:
-            from .inherited import inherited_texts
-
             inherited = inherited_texts(self._connection, self._log, query.session_id)
             if inherited is not None:
                 try:
@@ -177,8 +191,10 @@ def _literally(place: _Place, query: Query, needles: Sequence[str], limit: int) 
     where, params = _filters(place, query)
     index = _index_query(sought)
     if index is not None:
-        where += " AND t.rowid IN (SELECT rowid FROM tt_words WHERE tt_words MATCH ?)"
-        params.append(index)
+        where += (
+            " AND (t.rowid > ? OR t.rowid IN (SELECT rowid FROM tt_words WHERE tt_words MATCH ?))"
+        )
+        params += [indexed_upto(place.connection), index]
     for needle in sought:
         # SQLite folds the case of ASCII alone, and ends a text at its first NUL.
         if needle.isascii() and "\0" not in needle and len(needle) < _LONGEST_PATTERN:

@@ -23,13 +23,31 @@ def folded(text: str) -> str:
     return text.lower() if text.isascii() else text.casefold()
 
 
-def put_texts(connection: Connection, rows: Sequence[Row]) -> None:
-    """Write texts whose keys are free."""
+BACKLOG: Final = 4_000
+"""How many texts wait for the index at most. A search looks through them itself."""
+
+
+def indexed_upto(connection: Connection) -> int:
+    """The rowid of the last text that is in the index."""
+    return int(connection.execute("SELECT upto FROM tapefold_indexed").fetchone()[0])
+
+
+def put_texts(connection: Connection, rows: Sequence[Row], *, at_once: bool = False) -> None:
+    """Write texts whose keys are free. `at_once`: into the index, too, however few there are."""
     if not rows:
         return
-    first = 1 + connection.execute("SELECT coalesce(max(rowid), 0) FROM tt_texts").fetchone()[0]
+    upto = indexed_upto(connection)
+    last = connection.execute("SELECT coalesce(max(rowid), 0) FROM tt_texts").fetchone()[0]
+    first = 1 + max(last, upto)
     connection.executemany(_PUT, [(first + n, *row) for n, row in enumerate(rows)])
-    connection.executemany(_INDEX, [(first + n, folded(row[-1])) for n, row in enumerate(rows)])
+    if at_once or first + len(rows) - upto > BACKLOG:
+        _index(connection, upto, first + len(rows) - 1)
+
+
+def _index(connection: Connection, after: int, upto: int) -> None:
+    waiting = connection.execute("SELECT rowid, text FROM tt_texts WHERE rowid > ?", (after,))
+    connection.executemany(_INDEX, [(rowid, folded(text)) for rowid, text in waiting])
+    connection.execute("UPDATE tapefold_indexed SET upto = ?", (upto,))
 
 
 def drop_texts(connection: Connection, where: str, params: Iterable[Any]) -> None:
@@ -39,5 +57,7 @@ def drop_texts(connection: Connection, where: str, params: Iterable[Any]) -> Non
     ).fetchall()
     if not found:
         return
-    connection.executemany(_UNINDEX, [(rowid, folded(text)) for rowid, text in found])
+    upto = indexed_upto(connection)
+    indexed = [(rowid, folded(text)) for rowid, text in found if rowid <= upto]
+    connection.executemany(_UNINDEX, indexed)
     connection.executemany("DELETE FROM tt_texts WHERE rowid = ?", [(r,) for r, _ in found])

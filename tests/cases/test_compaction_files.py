@@ -107,7 +107,7 @@ def test_a_compaction_that_names_itself_keeps_nothing_but_what_follows(tool):
     assert session.sent() == session.texts(tool.NAME) == ["S", "next"]
 
 
-def test_the_system_state_that_a_compaction_carries_stands_before_its_summary_with_pi(pi):
+def test_the_system_state_that_a_compaction_carries_stands_before_its_summary(pi):
     """T58"""
     system = {"role": "system", "content": "state", "timestamp": 1}
     session = pi.read(
@@ -115,4 +115,4 @@ def test_the_system_state_that_a_compaction_carries_stands_before_its_summary_wi
         pi.compaction("k", "d", "S", "k", systemMessage=system),
         pi.user("u", "k", "next"),
     )
-    assert session.texts("pi") == ["state", "S", "next"]
+    assert session.sent() == session.texts("pi") == ["state", "S", "next"]

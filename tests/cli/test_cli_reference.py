@@ -2,9 +2,12 @@
 
 import importlib.util
 import re
+import shlex
+import shutil
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from tapefold.cli.commands import cli
 from tapefold.cli.examples import EXAMPLES
@@ -51,7 +54,30 @@ def test_every_environment_variable_that_is_read_is_on_the_page():
 def test_every_command_has_examples_of_its_own_and_no_example_is_of_a_command_that_is_gone():
     commands = cli.list_commands(click.Context(cli))
     assert set(EXAMPLES) == set(commands)
-    assert all(line.startswith(f"tapefold {name}") for name in EXAMPLES for line in EXAMPLES[name])
+    assert all(EXAMPLES[name][-1].startswith(f"tapefold {name}") for name in EXAMPLES)
+    assert {line.split()[1] for lines in EXAMPLES.values() for line in lines} == set(commands)
+
+
+@pytest.fixture(scope="module")
+def example_store(tmp_path_factory):
+    """A store that holds the examples, as `tapefold import examples` makes it."""
+    store = tmp_path_factory.mktemp("store") / "sessions.db"
+    env = {"TAPEFOLD_DB": str(store)}
+    done = CliRunner().invoke(cli, ["import", str(ROOT / "examples")], env=env)
+    assert done.exit_code == 0, done.output
+    return store
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "projections"])
+def test_the_examples_of_a_command_work_on_a_store_that_holds_the_examples(
+    name, example_store, store, tmp_path, monkeypatch
+):
+    shutil.copy(example_store, store)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for line in EXAMPLES[name]:
+        done = CliRunner().invoke(cli, shlex.split(line)[1:], env={"TAPEFOLD_DB": str(store)})
+        assert done.exit_code == 0, f"{line}: {done.output}"
 
 
 def test_the_examples_of_a_command_stand_in_its_help_line_by_line(run):

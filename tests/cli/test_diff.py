@@ -15,6 +15,15 @@ def test_what_came_after_a_position(run, talk):
     assert lines[-1] == "2 only in B, 1 changed, 1 the same"
 
 
+def test_the_last_line_counts_messages_as_the_head_does_and_other_entries_apart(run, talk):
+    run("append", "talk", "More")
+    run("compact", "talk", "--keep", "1", "--summary", "Short")
+    said = run("diff", "talk", "9").splitlines()
+    a, b = (int(line.split(" · ")[-1].split()[0]) for line in said[:2])
+    assert b == a + 1
+    assert said[-1] == f"1 only in B, {a} the same; other entries: 1 only in B"
+
+
 def test_two_leaves_differ_from_where_they_part(run, talk):
     lines = run("diff", "talk", talk["answer"], talk["side"]).splitlines()
     assert "1 message in common, then:" in lines

@@ -73,12 +73,26 @@ def test_what_a_role_does_not_have_is_wrong_use(run, talk, arguments):
     run("append", "talk", "hi", *arguments, code=2)
 
 
+def test_a_second_result_of_a_call_is_kept_and_warned_of(run, run_json, talk):
+    second = ("append", "talk", "119 cm", "--role", "tool_result", "--call", "c1")
+    assert "! its call has a result already" in run(*second)
+    (warning,) = run_json(*second)["warnings"]
+    assert warning["code"] == "duplicate_result"
+    run("branch", "talk", talk["call"])
+    assert run_json(*second)["warnings"] == []  # on that branch it is the first
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("{broken", "is not JSON (line 1, column 2)"),
         ("[" * 100_000, "cannot be read as JSON"),
-        ("5", "content is text or blocks"),
+        ("5", "standard input is no list of blocks"),
+        ('{"type": "text", "text": "a"}', "is no list of blocks"),
+        ('"a"', "is no list of blocks"),
+        ('["a"]', "block 1 is no object"),
+        ('[{"type": "text", "text": "a"}, {"type": "txt"}]', "block 2 has the type 'txt'; the ty"),
+        ('[{"type": ["text"]}]', "text, thinking, image, file, tool_call, other"),
         ('[{"type": "text"}]', "text block"),
         ('[{"type": "text", "text": "a", "txet": 1}]', "txet"),
     ],
@@ -86,6 +100,12 @@ def test_what_a_role_does_not_have_is_wrong_use(run, talk, arguments):
 def test_content_that_is_none_is_refused(run, talk, content, said):
     assert said in run("append", "talk", "--json-content", "-", stdin=content, code=1)
     assert len(run("tape", "talk").splitlines()) == 9
+
+
+def test_a_block_of_another_type_has_to_be_meant(run, run_json, talk):
+    blocks = [{"type": "other", "value": {"type": "video", "of": "wrens"}}]
+    run("append", "talk", "--json-content", "-", stdin=json.dumps(blocks))
+    assert run_json("view", "talk")["messages"][-1]["content"] == blocks
 
 
 # -- revise --------------------------------------------------------------------------------------

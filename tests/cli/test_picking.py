@@ -187,8 +187,27 @@ def test_a_session_is_replayed_step_by_step_from_an_entry(open_terminal, talk):
         pick(terminal, talk["call"], "replay")
         terminal.send("enter")
         terminal.wait_for("3 of 9")
-        assert terminal.quit("q") == 0
+        terminal.send("q")  # back to the tree
+        terminal.wait_for("F1 help")
+        assert terminal.quit("escape") == 0
         assert terminal.is_given_back()
+
+
+def test_the_keys_are_told_on_a_screen_of_their_own_and_letters_still_search(open_terminal, talk):
+    with open_terminal("tree", "talk", "-i") as terminal:
+        terminal.wait_for("F1 help, arrows move, letters search, Enter picks, Esc leaves, Ctrl-O f")
+        terminal.resize(40, 24)
+        terminal.wait_for(lambda screen: "F1 help, Enter picks, Esc leaves" in screen)
+        terminal.send("\x07")  # Ctrl-G
+        terminal.wait_for("replay up to it")
+        assert all(key in terminal.text for key in ("Ctrl-B", "Ctrl-L", "Ctrl-O", "Escape"))
+        terminal.send("x")  # any key ends it, and is no search
+        terminal.wait_for("search: (type)")
+        terminal.send("?")
+        terminal.wait_for("search: ?")
+        terminal.send("escape")
+        terminal.wait_for("search: (type)")
+        assert terminal.quit("escape") == 0
 
 
 @pytest.mark.slow

@@ -234,7 +234,7 @@ def test_a_context_shows_rows_kinds_reasons_and_an_estimate(run):
     shown = run("context", "short-talk")
     assert "1 user  summary  #9  8 tokens" in shown
     assert "left out: 4\n" in shown
-    assert "before_boundary  the summary stands for it\n    #3 #4 #5 #6\n" in shown
+    assert "before_boundary  a summary or hand-off stands for it\n    #3 #4 #5 #6\n" in shown
     assert "2 rows · about 13 tokens" in shown
 
 
@@ -273,3 +273,46 @@ def test_an_empty_store_says_how_to_fill_it(run, sessions):
 def test_every_reading_command_takes_every_name_of_a_session(run, talk, reference):
     for command in ("view", "tape", "tree", "replay", "context"):
         assert run(command, reference) == run(command, "talk")
+
+
+@pytest.fixture
+def shell(sessions):
+    s = sessions.start("shell")
+    s.finalize("user", "Look.")
+    s.finalize("bash_execution", "time,load\n0,1", details={"command": "head -2 beam.csv"})
+    hidden = {"command": "env |\n grep S\x1b[31m", "exclude_from_context": True}
+    s.finalize("bash_execution", "SECRET=1", details=hidden)
+    s.finalize("bash_execution", "", details={"command": "true"})
+    sessions.save(s)
+    return "shell"
+
+
+def test_a_shell_command_is_shown_before_what_came_out_of_it(run, shell):
+    lines = run("view", shell).splitlines()
+    at = lines.index("  $ head -2 beam.csv")
+    assert lines[at - 1].startswith("bash_execution")
+    assert lines[at + 1 : at + 3] == ["  time,load", "  0,1"]
+    assert "  $ true" in lines
+
+
+def test_a_view_marks_a_shell_command_that_no_model_is_sent(run, shell):
+    lines = run("view", shell).splitlines()
+    marked = [n for n, line in enumerate(lines) if line.endswith("(not in the context)")]
+    assert [lines[n + 1] for n in marked] == ["  $ env | grep S\\x1b[31m"]
+
+
+@pytest.mark.parametrize("command", ["tree", "replay", "tape", "diff"])
+def test_every_list_shows_a_shell_command_before_its_output(run, shell, command):
+    shown = run(command, shell, *(["2"] if command == "diff" else []))
+    words = " ".join(shown.split())
+    assert "$ head -2 beam.csv time,load 0,1" in words
+    assert "$ env | grep S\\x1b[31m SECRET=1" in words
+    assert "$ true" in words
+
+
+def test_a_very_long_shell_command_is_cut_and_whole_with_full(run, sessions):
+    s = sessions.start("s")
+    s.finalize("bash_execution", "out", details={"command": "echo " + "w" * 900 + " END"})
+    sessions.save(s)
+    assert "END" not in run("view", "s")
+    assert "END" in "".join(run("view", "s", "--full").split())

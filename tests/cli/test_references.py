@@ -100,6 +100,27 @@ def test_what_names_no_session_is_said_so(sessions, reference):
         find_session(sessions, reference)
 
 
+@pytest.mark.parametrize("mark", ["…", "..."])
+def test_an_end_is_taken_as_lists_show_it(sessions, mark):
+    start(sessions, "0190-aaaa-left")
+    start(sessions, "0190-bbbb-right")
+    assert find_session(sessions, f"{mark}aa-left") == "0190-aaaa-left"
+    for none in (mark, f"{mark}0190"):
+        with pytest.raises(SessionNotFound):
+            find_session(sessions, none)
+
+
+def test_a_session_that_begins_with_these_words_is_told_of_and_not_taken(sessions):
+    start(sessions, "a1")
+    session = sessions.start("b2")
+    session.finalize("user", "How long is  the plank?")
+    sessions.save(session)
+    with pytest.raises(SessionNotFound, match="b2 begins with these words"):
+        find_session(sessions, "how long is the")
+    with pytest.raises(SessionNotFound, match="lists those that do"):
+        find_session(sessions, "long is")
+
+
 def test_an_empty_store_has_no_last_session(sessions):
     with pytest.raises(SessionNotFound, match="no session yet"):
         find_session(sessions, "last")

@@ -1,6 +1,7 @@
 """What a replay says of each kind of event: in words, never by the name of a class."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -97,12 +98,45 @@ def eventful(sessions):
     return ids
 
 
+def undated(text):
+    """A replay without the days, which stand where they change."""
+    return re.sub(r"(?m)^( *\d+) \d{4}-\d\d-\d\d ", r"\1 ", text)
+
+
+def test_a_day_stands_before_the_time_where_it_changes(run, sessions):
+    s = sessions.start("days", timestamp="2026-03-02T09:00:00Z", persist=True)
+    for n, day in enumerate(("02", "03", "03", "04")):
+        s.finalize("user", f"{n}", timestamp=f"2026-03-{day}T09:00:00Z")
+    sessions.save(s)
+    said = [line[6:17].strip()[:10] for line in run("replay", "days").splitlines()[:5]]
+    days = [word if word.startswith("2026") else "" for word in said]
+    assert days == ["2026-03-02", "", "2026-03-03", "", "2026-03-04"]
+    assert run("replay", "days", "--at", "4").startswith("    4 2026-03-03 ")
+
+
+def test_beside_a_long_id_the_position_of_the_entry_stands(run, sessions):
+    long_id = "0190c0de-1111-7222-8333-944455556666"
+    s = sessions.start("ids", persist=True)
+    s.finalize("user", "One", entry_id=long_id)
+    s.finalize("user", "Two", entry_id="b")
+    s.label(long_id, "first")
+    s.retract("b")
+    s.move_leaf(long_id)
+    sessions.save(s)
+    said = run("replay", "ids")
+    assert f"label [first] on #2 {long_id}" in said
+    assert "struck out  b  user: Two" in said
+    child = sessions.fork("ids")
+    sessions.execute(child.id, lambda one: one.label(long_id, "mine"))
+    assert f"on #2^ {long_id}" in run("replay", child.id)
+
+
 def test_a_replay_says_it_in_words(run, eventful):
     said = run("replay", "eventful", "--json")
     codes = [
         [effect["effect"] for effect in json.loads(line)["effects"]] for line in said.splitlines()
     ]
-    text = run("replay", "eventful")
+    text = undated(run("replay", "eventful"))
     for name, entry_id in eventful.items():
         text = text.replace(entry_id, name)
     lines = [line[15:] for line in text.splitlines()[1:-2]]
@@ -142,7 +176,7 @@ def test_a_replay_says_it_in_words(run, eventful):
 
 
 def test_a_message_that_was_said_before_the_first_line_is_named_all_the_same(run, eventful):
-    whole = run("replay", "eventful").splitlines()
-    part = run("replay", "eventful", "--from", "6", "--to", "6").splitlines()
+    whole = undated(run("replay", "eventful")).splitlines()
+    part = undated(run("replay", "eventful", "--from", "6", "--to", "6")).splitlines()
     assert part[0] in whole
     assert "user: Slip" in part[0]

@@ -9,8 +9,9 @@ from tapefold.activity import describe
 from tapefold.cli.directories import is_below
 from tapefold.cli.listed import Wanted
 from tapefold.cli.listing import listed_sessions
-from tapefold.cli.sessiontable import size_text
+from tapefold.cli.sessiontable import print_sessions, size_text
 from tapefold.cli.since import parse_since
+from tapefold.cli.terminal import Lines
 from tapefold.domain.instants import instant
 from tapefold.finding import find_session
 from tapefold.testing import Tape
@@ -282,3 +283,27 @@ def test_a_tape_that_begins_with_something_else_is_listed(sessions, run_json):
         transaction.insert_events([sessions.mapper.to_stored_event(e) for e in tape.events])
     (found,) = run_json("sessions")["sessions"]
     assert (found["title"], found["first_words"], found["problem"]) == (None, "hi", None)
+
+
+def test_a_column_that_has_no_room_is_left_out_with_its_heading(sessions):
+    said(sessions, "0190c0de-1111-7222-8333-944455556666", "word " * 30, directory="/a/b", at=0)
+    sessions.fork("0190c0de-1111-7222-8333-944455556666", child_id="child")
+    paper = Lines(80)
+    print_sessions(paper, list(listed_sessions(sessions)))
+    head, *rows = ["".join(span.text for span in line) for line in paper.take()]
+    assert head.split("  ")[-1].strip() == "TITLE OR FIRST WORDS"
+    assert "fork of" not in "".join(rows)
+    shown = rows[1].split()[0]
+    assert shown.startswith("…")
+    assert find_session(sessions, shown) == "0190c0de-1111-7222-8333-944455556666"
+
+
+def test_the_messages_of_a_fork_are_told_to_be_its_own(sessions, run):
+    said(sessions, "parent", "a", "b", at=0)
+    child = sessions.fork("parent", child_id="child")
+    sessions.execute("child", lambda s: s.finalize("user", "mine", timestamp=0))
+    assert child.id == "child"
+    listed = run("sessions")
+    assert "1 own" in listed
+    assert listed.count(" own") == 1
+    assert "1 own message" in run("forks", "parent")

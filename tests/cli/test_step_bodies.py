@@ -12,8 +12,10 @@ from tapefold.cli.scrolling import Scroll
 from tapefold.cli.stepbodies import Entries
 from tapefold.cli.terminal import Lines
 from tapefold.cli.transcript import print_item
+from tapefold.domain.content import plain_text
 from tapefold.domain.order import sort_rows
 from tapefold.domain.view import Bodies, order_key
+from tapefold.testing import Tape
 from tapefold.testing.strategies import families
 
 WIDTH = 80
@@ -58,6 +60,23 @@ def test_the_blocks_of_the_context_are_what_context_prints(family, data):
         blocks = [entries.context(place) for place in entries.context_order()]
         shown = [line for block in blocks if not is_left_out(block) for line in block]
         assert shown == paper.take()
+
+
+def test_a_system_message_that_a_summary_tells_anew_stands_in_neither():
+    tape = Tape()
+    tape.user("A", id="a")
+    tape.message("system", "Old.")
+    told = [{"role": "system", "content": [{"type": "text", "text": "Anew."}]}]
+    tape.compact("S", keep="a", kept=told)
+    tape.message("system", "Later.")
+    entries, paper = stepped(tape, tape.position), Lines(WIDTH)
+    rows = build_context(tape.view()).rows
+    assert [plain_text(row.content) for row in rows] == ["Anew.", "S", "A", "Later."]
+    for row in rows:
+        paper.line()
+        print_row(paper, "", row, False)
+    shown = [line for place in entries.context_order() for line in entries.context(place)]
+    assert shown == paper.take()
 
 
 def is_left_out(block):

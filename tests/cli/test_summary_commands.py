@@ -49,6 +49,17 @@ def test_a_summary_takes_the_place_of_what_lies_before(run, run_json, long, tmp_
     assert len(run_json("view", "long")["messages"]) == 8
 
 
+def test_the_rows_that_a_summary_stands_for_are_those_that_show_covered_lists(
+    run, run_json, sessions, long
+):
+    """An empty answer is covered, and is no row of the context."""
+    sessions.execute("long", lambda s: s.finalize("assistant", "", under=long[9]))
+    sessions.execute("long", lambda s: s.finalize("user", "And then?"))
+    shown = run_json("compact", "long", "--keep", "1", "--show-covered")["rows"]
+    assert len(shown) == 8
+    assert "stands for 8 rows" in run("compact", "long", "--keep", "1", "--summary", "All")
+
+
 def test_what_stays_is_said_by_an_entry_or_a_number(run, run_json, long):
     said = run("compact", "long", "--first-kept", "6", "--summary", "1 and 2")
     assert said.splitlines()[1].split("; ") == [
@@ -274,3 +285,13 @@ def is_gone(pid):
         return stat.read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
         return True
+
+
+def test_where_no_summary_rules_there_is_nothing_to_reset(run, run_json, long):
+    assert "no summary rules" in run("reset-summary", "long", code=1)
+    run("compact", "long", "--keep", "2", "--summary", "1 to 3")
+    first = run_json("reset-summary", "long", "--key", "k")
+    again = run_json("reset-summary", "long", "--key", "k")
+    assert (again["position"], again["changed"]) == (first["position"], False)
+    assert "nothing was written" in run("reset-summary", "long", "--key", "other", code=1)
+    assert run_json("tape", "long")[-1]["position"] == first["position"]

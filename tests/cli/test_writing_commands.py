@@ -201,3 +201,11 @@ def test_an_import_that_is_interrupted_is_completed_by_importing_again(
     assert report["kept"] + report["already"] == report["read"] == 12_001
     nodes = run_json("tree", "long-talk")["nodes"]
     assert [node["entry_id"] for node in nodes] == [f"n{n}" for n in range(12_000)]
+
+
+@pytest.mark.parametrize("taken", ["last", "-x", "…x", "...x", "a b"])
+def test_an_id_that_could_not_be_named_afterwards_is_refused(run, talk, taken):
+    for command in (("new", f"--id={taken}"), ("fork", "talk", f"--id={taken}")):
+        said = run(*command, code=1)
+        assert "--id" in said
+        assert "choose" in said

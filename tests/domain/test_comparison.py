@@ -52,6 +52,16 @@ def test_a_revision_is_told_by_its_words():
     ]
 
 
+def test_a_shell_command_that_was_revised_is_told_by_its_words():
+    tape = Tape()
+    tape.message("bash_execution", "0,1", id="b", details={"command": "head beam.csv"})
+    before = tape.view()
+    tape.revise("b", "0,1", details={"command": "tail beam.csv"})
+    (difference,) = compare_views(before, tape.view()).differences
+    assert (difference.op, difference.changes) == ("changed", ("text",))
+    assert ("-", "head") in [tuple(piece) for piece in difference.text]
+
+
 def test_a_struck_message_is_struck_one_way_and_restored_the_other():
     tape = talk()
     before = tape.view()

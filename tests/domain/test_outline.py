@@ -62,6 +62,23 @@ def test_an_entry_is_previewed_by_what_it_says_now():
     ]
 
 
+def test_a_shell_command_is_previewed_by_the_command_then_its_output():
+    tape = Tape()
+    ran = {"command": "head -2 \\\n beam.csv"}
+    tape.message("bash_execution", "time,load\n0,1", details=ran)
+    tape.message("bash_execution", "", details={"command": "true", "exclude_from_context": True})
+    tape.message("bash_execution", "out", details={"command": None})
+    tape.message("bash_execution", "out")
+    tape.message("user", "hi", details=ran)
+    assert [node.preview for node in tape.outline().nodes] == [
+        "$ head -2 \\ beam.csv time,load 0,1",
+        "$ true",
+        "out",
+        "out",
+        "hi",
+    ]
+
+
 def test_content_without_text_is_previewed_by_its_calls_or_its_blocks():
     tape = Tape()
     tape.assistant(calls=["c1", "c2"])

@@ -95,9 +95,23 @@ def test_an_unusable_session_id_is_replaced_by_one_from_the_first_entry(load, pi
     assert session.reasons == [(1, "session_id_unusable")]
 
 
-def test_without_any_usable_id_a_session_is_named_after_its_content(load, pi):
+def test_without_any_usable_id_a_session_is_named_after_its_first_record(load, pi):
     entry = {**pi.user("a", None, "A"), "id": 5}
-    data = pi.file(pi.header(id=None), entry)
-    session = load(data)
-    assert session.id == f"import:{sha256(data).hexdigest()}"
+    header = pi.dump(pi.header(id=None))
+    session = load(pi.file(header, entry))
+    assert session.id == f"import:{sha256(header).hexdigest()}"
     assert session.again().report.kept == 0
+
+
+def test_a_file_without_any_id_stays_the_same_session_when_it_grows(load, pi):
+    """Version 1 with a damaged header: no record has an id."""
+    lines = [{**pi.user("x", None, text)} for text in "ABC"]
+    for line in lines:
+        del line["id"], line["parentId"]
+    session = load(pi.file(b'{"type":"sess', lines[0], end=b""))
+    assert session.id.startswith("import:")
+    with session.path.open("ab") as file:
+        file.write(b"\n" + pi.file(*lines[1:]))
+    grown = session.again()
+    assert (grown.id, grown.counts[1:3]) == (session.id, (2, 2))
+    assert grown.said() == ["A", "B", "C"]

@@ -8,6 +8,8 @@ import sqlite3
 import pytest
 
 from tapefold.projections.applying import ATTEMPTS, Applier
+from tapefold.projections.branch_tree.projection import BranchTree
+from tapefold.projections.branch_tree.reading import TreeReader
 from tapefold.projections.effective_view.projection import EffectiveView
 from tapefold.projections.effective_view.reading import EffectiveReader
 from tapefold.projections.errors import PoisonEvent, SessionParked
@@ -177,6 +179,17 @@ def test_a_damaged_event_parks_its_session_and_its_view_says_so(view_shop):
     with shop.read_model().reading() as build:
         view = EffectiveReader(build.connection, shop.log).view("a")
         assert (view.position, view.parked) == (3, None)
+
+
+def test_the_tree_of_a_parked_session_says_so(shop):
+    shop.projection = BranchTree()
+    shop.say("a", "damaged")
+    shop.spoil_event("a", 3)
+    shop.run()
+    with shop.read_model().reading() as build:
+        reader = TreeReader(build.connection, shop.log)
+        assert reader.tree("b").parked is None
+        assert reader.tree("a").parked.position == 3
 
 
 def test_a_session_that_is_parked_at_its_first_event_is_not_simply_missing(view_shop):

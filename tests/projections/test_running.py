@@ -417,3 +417,18 @@ def test_a_build_knows_when_its_file_was_put_aside(shop):
     build.path.rename(build.path.with_name("aside.db"))
     assert not build.is_at_its_path()
     build.close()
+
+
+def test_a_runner_that_waits_for_a_lock_is_stopped_all_the_same(shop, in_background):
+    running = in_background()
+    model = shop.read_model()
+    eventually(lambda: shop.registry.find_live("counting") is not None)
+    assert model.wait_for(shop.log.last_id(), 20)
+    build = shop.live_build()
+    with build.writing():
+        shop.say("a", "meanwhile")
+        running.runner.stop()
+        running.thread.join(5)  # it would wait for ten seconds
+        assert not running.thread.is_alive()
+    build.close()
+    assert shop.said == []

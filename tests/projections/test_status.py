@@ -8,10 +8,12 @@ import time
 
 import pytest
 
+from tapefold import Sessions
+from tapefold.projections.opening import read_model, runner
 from tapefold.projections.running_lock import RunningLock
 from tapefold.projections.status import status_of
 
-from .machinery import CountingNext
+from .machinery import CountingNext, Shop
 
 
 def test_a_rebuild_that_runs_is_shown_and_mends_what_it_is_for(shop):
@@ -53,3 +55,25 @@ def test_a_mistake_in_a_readers_own_statement_is_told_as_it_is(shop):
     ):
         build.connection.execute("SELECT missing FROM c_events")
     assert model.has_passed(1)
+
+
+def test_a_store_that_is_opened_by_a_link_has_the_same_projections(shop):
+    shop.run()
+    link = shop.path.with_name("link.db")
+    link.symlink_to(shop.path)
+    other = Shop(link)
+    assert other.read_model().has_passed(shop.log.last_id())
+    other.close()
+
+
+def test_two_applications_in_one_file_have_projections_of_their_own(shop):
+    shop.run()
+    other = Sessions(shop.path, env={"TAPEFOLD_EVENTS_TABLE": "other_events"})
+    other.start("theirs", persist=True)
+    runner(other, "branch_tree").run(until_caught_up=True)
+    runner(shop.sessions, "branch_tree").run(until_caught_up=True)
+    with read_model(other, "branch_tree").reading() as build:
+        found = build.connection.execute("SELECT session_id FROM bt_sessions").fetchall()
+    assert found == [("theirs",)]
+    other.close()
+    assert shop.read_model().has_passed(shop.log.last_id())

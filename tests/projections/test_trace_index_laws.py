@@ -101,7 +101,7 @@ def check_family(family, data) -> None:
         assert dump(pieces) == dump(whole)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(families(hostile=True), st.lists(st.integers(0, 99), max_size=12), st.data())
 def test_pieces_reopened_folds_and_the_whole_tape_make_the_same_rows(family, numbers, data):
     scatter_traces(family, numbers)
