@@ -68,7 +68,7 @@ class Agent:
         self, role: str, body: dict[str, Any], **more: Any
     ) -> tuple[type[events.Event], dict[str, Any], dict[str, Any]]:
         message_id = f"{self._random.getrandbits(96):024x}"
-        head = {"entry_id": message_id, "parent_id": self._leaf, "takes_leaf": True}
+        head: dict[str, Any] = {"entry_id": message_id, "parent_id": self._leaf, "takes_leaf": True}
         if self._leaf is None:
             del head["parent_id"]
         said = {"message_id": message_id, "role": role, "status": "sent"}
@@ -129,6 +129,7 @@ class Agent:
 
     def _mark(self, chance: float) -> tuple[type[events.Event], dict[str, Any], dict[str, Any]]:
         turn, _ = self._random.choice(self._turns[-5:])
+        head: dict[str, Any]
         if chance < 0.08:
             head = {"targets": [turn], "digest": digest("start")}
             return events.Labelled, head, {"label": "start"}
@@ -149,9 +150,7 @@ class Agent:
         return {"type": "text", "text": WORDS[begin : begin + size]}
 
 
-def rows(
-    sessions: int, length: int, *, active: int, first: int = 0
-) -> Iterator[StoredEvent]:
+def rows(sessions: int, length: int, *, active: int, first: int = 0) -> Iterator[StoredEvent]:
     """The events of `sessions` tapes of this length, `active` of them under way at a time."""
     random = Random(7)
     numbers = iter(range(first, first + sessions))
@@ -165,7 +164,7 @@ def rows(
             return
         at = random.randrange(len(running))
         agent, steps = running[at]
-        for event, head, body in next(steps):
+        for event, said, body in next(steps):
             if agent.position == length:
                 break
             agent.position += 1
@@ -174,7 +173,7 @@ def rows(
                 "kind": event.KIND,
                 "timestamp": f"2026-03-{1 + clock // 86_400 % 28:02d}T{clock // 3_600 % 24:02d}:"
                 f"{clock // 60 % 60:02d}:{clock % 60:02d}.000000Z",
-                **head,
+                **said,
             }
             state = join_state(event.class_version, _json(head), _json(body))
             name = session_name(agent.number)

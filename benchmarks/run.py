@@ -18,6 +18,7 @@ NAMES = {
     "deep_chain": "a view of a deep tree against one of a shallow tree",
     "commands": "start-up and view through the command line",
     "projections": "rebuilding the projections against a bare loop, and event by event",
+    "projection_sizes": "memory and reading of projections where there is much (--full: a million)",
     "stepping": "a key of replay --step at 10,000 events, to the end of its redraw",
 }
 

@@ -62,13 +62,14 @@ def check_new_id(given: str | None, option: str) -> str | None:
 
     if given is None:
         return None
+    check_id(given, option)
     if given == LAST:
         raise InvalidValue(f"{option} {given!r} means the newest session; choose another id")
     if given.startswith(("-", *LEFT_OUT)):
         raise InvalidValue(f"{option} {given!r} begins with {given[0]!r}; choose another id")
     if any(character.isspace() for character in given):
         raise InvalidValue(f"{option} {given!r} has white space in it; choose an id without")
-    return check_id(given, option)
+    return given
 
 
 def _chosen(directory: str | None) -> str | None:

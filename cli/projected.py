@@ -6,18 +6,16 @@ nobody else does, for at most two seconds, and says on standard error what is st
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .group import complain
 from .words import count
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from sqlite3 import Connection
 
     from tapefold import Sessions
     from tapefold.projections.declaration import Projection
@@ -29,10 +27,10 @@ CATCH_UP = 2.0
 
 
 class Projected(NamedTuple):
-    """One snapshot of a projection: its tables, the log that it was made of, how far it is
-    behind, and the sessions that stand still at an event which cannot be applied."""
+    """One snapshot of a projection: the connection to its tables, the log that it was made of,
+    how far it is behind, and the sessions that stand still at an event which cannot be applied."""
 
-    connection: Connection
+    connection: Any
     log: Log
     lag: Lag
     parked: frozenset[str]
@@ -76,7 +74,8 @@ def projected(
 
 def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
     """Bring the projection up to the log, or let the process that runs it do so."""
-    from tapefold.projections.errors import AlreadyRunning, BuildFault, ProjectionMissing
+    from tapefold.projections.errors import AlreadyRunning, ProjectionMissing
+    from tapefold.projections.faults import is_database_fault
     from tapefold.projections.runner import Runner
 
     end = log.last_id()
@@ -96,7 +95,9 @@ def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
             timer.cancel()
     except AlreadyRunning:
         model.wait_for(end, seconds)
-    except (BuildFault, sqlite3.OperationalError, OSError) as error:
+    except Exception as error:
+        if not is_database_fault(error):
+            raise
         # The folder cannot be written, say: what there is can be read all the same.
         complain(f"projection {model.projection.NAME} cannot catch up: {error}")
 

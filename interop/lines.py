@@ -217,9 +217,7 @@ class LineReader:
             physical = self._next()
             if physical is None:
                 torn = b"".join(parts)
-                return Line(
-                    number, start, start + size, None, TORN, tuple(notes), torn[skipped:]
-                )
+                return Line(number, start, start + size, None, TORN, tuple(notes), torn[skipped:])
             taken.append(physical)
             following = physical[2]
             alone = self._decoder.read(following)

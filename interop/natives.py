@@ -269,7 +269,7 @@ def _fits(name: str, theirs: dict[str, Any], ours: dict[str, Any]) -> bool:
     return value in _FILLED.get(name, ())
 
 
-def _content(said: dict[str, Any]) -> Any:
+def _content(said: dict[str, Any]) -> list[Any]:
     """The content; a call without arguments has empty ones in a file."""
     return [
         {**block, "arguments": block.get("arguments") or {}}

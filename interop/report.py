@@ -11,7 +11,7 @@ MAX_PROBLEMS: Final = 10_000
 REASONS: Final[dict[str, str]] = {
     # The bytes.
     "blank_line": "The line is empty; it is not stored.",
-    "torn_tail": "The last line is not whole yet; it is read when it is.",
+    "torn_tail": "The last record is not whole yet; it is read when it is.",
     "unreadable_line": "The line is not JSON; its bytes are stored.",
     "byte_order_mark": "The file begins with a byte order mark.",
     "crlf": "Lines end in CR and LF.",
@@ -39,8 +39,8 @@ REASONS: Final[dict[str, str]] = {
     "id_unusable": "The record's id cannot be used; it got one made from the session's id and "
     "its line.",
     "duplicate_line": "An equal record with this id came before; it is not stored again.",
-    "duplicate_id": "Another record has this id; references mean the first, this one is "
-    "`<id>~<line>`.",
+    "duplicate_id": "Another record, or an entry made here, has this id; references mean that one, "
+    "this one is `<id>~<line>`.",
     "self_parent": "The record is its own parent; it is a root.",
     "ring": "The parents lead round in a ring; its first record is a root.",
     "unknown_parent": "The parent is not in the file; the record hangs under the entry before it.",
@@ -52,7 +52,8 @@ REASONS: Final[dict[str, str]] = {
     "they follow its summary.",
     # Times.
     "time_missing": "The record has no time; it takes that of the record before.",
-    "time_unreadable": "The record's time cannot be read; it takes that of the record before.",
+    "time_unreadable": "The record's time cannot be read, or lies beyond every date; it takes that "
+    "of the record before.",
     # The whole file.
     "not_a_session_file": "There is no record of a format that we read.",
     "missing_file": "There is no such file.",

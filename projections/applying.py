@@ -58,7 +58,9 @@ class Applier:
         tapes: dict[str, list[LogRow]] = {}
         for row in rows:
             tapes.setdefault(row.session_id, []).append(row)
-        return sum(self.apply_tape(sid, events) for sid, events in tapes.items())
+        # The warm ones first: those that must be opened would push them out, one by one.
+        order = sorted(tapes, key=lambda session_id: session_id not in self._folds)
+        return sum(self.apply_tape(session_id, tapes[session_id]) for session_id in order)
 
     def apply_tape(self, session_id: str, rows: Sequence[LogRow]) -> int:
         """Apply rows of one session, in order; others' events and those that it has already are

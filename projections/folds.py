@@ -9,8 +9,8 @@ from .database import Build
 from .declaration import Projection, SessionFold
 from .log import Log
 
-MOST: Final = 400_000
-"""How many entries warm folds hold together."""
+MOST: Final = 600_000
+"""How much warm folds hold together: about 330 bytes each, as `SessionFold.size` counts them."""
 
 
 class Folds:
@@ -22,6 +22,9 @@ class Folds:
         self._most = most
         self._kept: OrderedDict[str, tuple[SessionFold, int]] = OrderedDict()
         self._size = 0
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._kept
 
     def take(self, build: Build, session_id: str) -> SessionFold:
         """The fold of a session. It is the caller's until it is given back."""

@@ -10,7 +10,7 @@ from .database import FILLING
 from .filling import fill
 from .log import LogRow
 
-PAGE: Final = 2_000
+PAGE: Final = 8_000
 """Rows of a page at most."""
 
 FIRST: Final = 64

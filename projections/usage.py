@@ -110,7 +110,8 @@ def tokens_of(usage: Any, cost: Any = None) -> Tokens:
         if found is not None and found[1] < ranks[found[0]]:
             ranks[found[0]] = found[1]
             counts[found[0]] = _count(value)
-    return Tokens(*counts, _cost(usage.get("cost") if cost is None else cost))
+    paid = _cost(usage.get("cost") if cost is None else cost)
+    return Tokens(counts[0], counts[1], counts[2], counts[3], paid)
 
 
 def _count(value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isnan
 from typing import Any
 
 import msgspec
@@ -109,8 +110,11 @@ def _calls_of_any(body: dict[str, Any]) -> dict[str, Made]:
 
 def failed(event: LogEvent) -> bool:
     """Whether a result says that it failed."""
+    text = event.body_text
+    if b"is_error" not in text and b"\\u" not in text:
+        return False  # the field is left out while it is false; no key can hide behind an escape
     try:
-        return _read_result(event.body_text).is_error
+        return _read_result(text).is_error
     except (msgspec.DecodeError, RecursionError):
         return bool(event.body.get("is_error"))
 
@@ -154,6 +158,11 @@ class Bodies:
         """The entry at which a message shows."""
         node = self._state.message_node(message_id)
         return None if node is None else node.entry_id
+
+    @property
+    def kept(self) -> dict[int, LogEvent]:
+        """The events that are kept, by order number."""
+        return self._kept
 
     def at_hand(self, seq: int) -> LogEvent | None:
         """The event with this order number, if it is kept."""
@@ -228,7 +237,7 @@ def stamp_of(value: Timestamp) -> Timestamp:
         return text_of(value)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         return float(value) if abs(value) < 1 << 1023 else None
-    return None if value != value else value
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def json_column(value: Any) -> str | bytes | None:

@@ -40,7 +40,7 @@ def split(tracker: Tracker, begin: int) -> Split:
     node_of, is_plain, answers = state.entries.get, finder.is_plain, finder.answers
     for place in range(begin, len(ids)):
         node = node_of(ids[place])
-        if type(node) is not MessageNode:
+        if not isinstance(node, MessageNode):
             if node is not None:
                 found.entries.append((place, node))
         elif numbered or not is_plain(node):
@@ -109,7 +109,7 @@ class _Finder:
         """The message at a place, if it is a plain result of one of the owner's calls."""
         node = self._node_of(self._ids[at])
         if (
-            type(node) is MessageNode
+            isinstance(node, MessageNode)
             and at > place
             and node.role == ROLE
             and not node.interruption

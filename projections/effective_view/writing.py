@@ -158,10 +158,12 @@ class Writer:
     ) -> None:
         """Put new messages that are straight, with their calls."""
         session_id, offset, aside = self._session_id, state.offset, state.aside.get
-        rows, calls = [], []
+        rows: list[tuple[Any, ...]] = []
+        calls: list[tuple[Any, ...]] = []
+        kept = bodies.kept
         for place, node, answered in found:
             seq, role, message_id, entry_id = node.seq, node.role, node.message_id, node.entry_id
-            event = bodies.event(seq)
+            event = kept[seq]  # it came since the last flush
             model = provider = None
             if role == "assistant":
                 model, provider = model_of(bodies.said(event))

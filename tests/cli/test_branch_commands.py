@@ -155,7 +155,7 @@ def test_forks_are_listed_as_a_tree(run, run_json, talk):
         "│  │  └─ ",
         "│  └─ ",
     ]
-    assert "at 4 · 0 messages · A talk" in lines[1]
+    assert "at 4 · 0 own messages · A talk" in lines[1]
     assert "The second" in lines[5]
     assert "empty" in lines[4]
     shape = run_json("forks", "talk")

@@ -92,8 +92,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
 
 def test_a_folder_that_is_not_there_is_named(run, talk, tmp_path):
     text = run("export", "talk", "--format", "pi", "-o", tmp_path / "no" / "x.jsonl", code=1)
-    assert "No such file" in text
+    assert f"{tmp_path / 'no' / 'x.jsonl'}: No such file" in text
     assert text.count("\n") == 1
+
+
+def test_an_output_that_is_a_folder_gets_a_hint(run, talk, tmp_path):
+    text = run("export", "talk", "--format", "pi", "-o", tmp_path, code=1)
+    assert "it is a folder; name a file in it" in text
 
 
 @pytest.mark.parametrize(

@@ -98,10 +98,9 @@ def test_a_file_called_jsonl_that_is_no_session_is_refused_and_others_are_passed
     assert said.count("\n") == 1
 
 
-def test_an_empty_folder_is_no_error(run, run_json, tmp_path):
+def test_a_folder_without_any_session_file_is_a_failure_that_says_so(run, tmp_path):
     (tmp_path / "empty").mkdir()
-    answer = run_json("import", tmp_path / "empty")
-    assert answer == {"files": [], "passed_over": 0}
+    assert "no session file in it" in run("import", tmp_path / "empty", code=1)
 
 
 # -- standard input ------------------------------------------------------------------------------

@@ -297,6 +297,13 @@ def test_without_a_terminal_a_session_is_picked_by_its_number(program, talk):
     assert b"1  2026-03-02 09:00" in result.stderr
 
 
+def test_rows_are_not_padded_to_a_width_that_nobody_has(program, talk):
+    printed = program("sessions", "-i", stdin=b"\n").stderr.decode()
+    row = next(line for line in printed.splitlines() if "A talk" in line)
+    assert len(row) < 140
+    assert row.index(" messages") < 100
+
+
 def test_a_text_searches_where_there_is_no_terminal(run, sessions, talk):
     for n in range(30):
         s = sessions.start(f"s{n:02}", title=f"Number {n:02}")

@@ -1,5 +1,7 @@
 """Which items of two sequences are the same, and what two texts have in common."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +27,7 @@ def length_of_longest(a, b):
 def test_pairs_are_equal_items_in_the_order_of_both(a, b):
     pairs = align(a, b)
     assert all(a[i] == b[j] for i, j in pairs)
-    assert all(i < x and j < y for (i, j), (x, y) in zip(pairs, pairs[1:], strict=False))
+    assert all(i < x and j < y for (i, j), (x, y) in pairwise(pairs))
 
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))

@@ -378,9 +378,28 @@ def test_another_session_in_the_same_file_is_named(sessions, follow, path, pi):
         path.write_bytes(pi.file(pi.header(id="another"), *chain(pi, "a")))
         yield from [None] * 40
 
-    with pytest.raises(SourceReplaced, match=r"holds session 'another' now.*'pi-session' stays"):
+    with pytest.raises(
+        SourceReplaced, match=r"holds session 'another' of pi now.*'pi-session' stays"
+    ):
         follow(steps())
     assert [info.session_id for info in sessions.sessions()] == ["pi-session"]
+
+
+def test_a_file_that_another_tools_has_replaced_is_told_once_with_both(
+    sessions, follow, path, pi, tau
+):
+    path.write_bytes(pi.session(*chain(pi, "a")))
+
+    def steps():
+        yield
+        path.write_bytes(tau.session(*chain(tau, "b")))
+        yield from [None] * 40
+
+    with pytest.raises(SourceReplaced, match=r"holds session 'tau-b' of tau now") as caught:
+        follow(steps())
+    report = caught.value.report
+    assert (report.format, report.session_id) == ("pi", "pi-session")
+    assert [problem.reason for problem in report.problems] == ["source_replaced"]
 
 
 def test_a_file_that_lost_its_end_before_it_is_followed_is_refused(sessions, follow, path, pi):

@@ -158,6 +158,14 @@ def test_a_broken_line_before_a_whole_one_is_not_joined_with_it():
     assert [line.problem for line in lines] == ["unreadable_line", None]
 
 
+@pytest.mark.parametrize("end", [b"\n", b"", b'\nmore","n":1\n', b'\nmore","n":'])
+def test_a_string_that_is_open_at_the_end_of_the_file_is_a_torn_tail(end):
+    """A writer may have been stopped at a line break in a text: what comes completes it."""
+    (whole, torn) = read(A + b"\n" + A[:70] + end)
+    assert (whole.problem, torn.problem) == (None, "torn_tail")
+    assert (torn.start, torn.end) == (len(A) + 1, len(A) + 71 + len(end))
+
+
 def test_a_string_that_never_ends_is_followed_for_a_bounded_way():
     lines = read(b'{"a":"' + b"x\n" * 5_000 + A + b"\n")
     assert lines[-1].value["id"] == "a"

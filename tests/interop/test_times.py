@@ -65,6 +65,10 @@ def test_what_is_no_time_in_milliseconds_gives_none_or_a_number(seconds):
         (float("inf"), False, False),
         ("x", False, False),
         ("nan", False, False),
+        (10**400, False, False),
+        (8.64e15, True, False),
+        (8.65e15, False, False),
+        ("8.65e12", False, False),
     ],
 )
 def test_each_tool_has_its_own_readable_times(token, by_pi, by_tau):

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from tapefold.domain.content import content_json
 from tapefold.domain.errors import InvalidValue
+from tapefold.domain.nodes import CONTEXT_EDIT
 from tapefold.domain.repair import NAMESPACE
 from tapefold.testing import Tape
 from tapefold.testing.strategies import families
@@ -125,6 +126,20 @@ def test_a_draft_stays_where_it_is_with_a_warning():
 def test_a_key_is_refused():
     with pytest.raises(InvalidValue, match="no provenance key"):
         scripted("U", "A1").session().repair(key="k")
+
+
+def test_an_edit_that_a_later_one_has_won_over_is_not_copied():
+    """The last one counts, and only that."""
+    tape = scripted("U", "A1", "U")
+    first, *_ = tape.session().view().items
+    tape.edit(first.entry_id, "first edit")
+    tape.edit(first.entry_id, "second edit")
+    session = tape.session()
+    before = sent(session.context())
+    session.repair()
+    assert sent(session.context()) == before
+    edits = [item for item in session.view().items if item.kind == CONTEXT_EDIT]
+    assert [content_json(item.event.body.content)[0]["text"] for item in edits] == ["second edit"]
 
 
 def sent(context):
