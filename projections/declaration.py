@@ -96,6 +96,10 @@ class Projection(ABC):
         """How what is read of a session differs from what the kernel builds of its tape up to
         `position`: by another way than the fold's."""
 
+    def settle(self, connection: Connection) -> None:  # noqa: B027  # most put nothing off
+        """Catch up with what was put off while the log was read: the runner has reached its end.
+        Called in a transaction of the caller's, again whenever something was applied."""
+
     def forget(self, connection: Connection, session_id: str) -> None:
         """Delete the rows of one session."""
         for table in self.TABLES:

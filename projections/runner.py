@@ -155,9 +155,16 @@ class Runner:
                 Follower(applier) if self._page is None else Follower(applier, page=self._page)
             )
             self._begin_beating(build)
+            is_settled = False
             while not self._is_stopped:
                 rows = self._batch(build, applier, follower)
                 self._faults = 0
+                if rows:
+                    is_settled = False
+                elif not is_settled and type(self.projection).settle is not Projection.settle:
+                    with build.writing():
+                        self.projection.settle(build.connection)
+                    is_settled = True
                 self._heart(build, rows)
                 if not self._is_live(info.number) or not build.is_at_its_path():
                     return False

@@ -208,10 +208,9 @@ def _judge(status: Status, build: Build, log: Log) -> None:
         )
         problems.append(Problem("no_sign", text))
     if status.parked:
-        text = (
-            f"projection {name}: {len(status.parked):,} parked sessions; see `tapefold "
-            "projections parked`"
-        )
+        number = len(status.parked)
+        which = "1 parked session" if number == 1 else f"{number:,} parked sessions"
+        text = f"projection {name}: {which}; see `tapefold projections parked`"
         problems.append(Problem("parked", text))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
+
+from tapefold.domain.errors import TapefoldError
+from tapefold.persistence.errors import StoreError
 
 from .comparing import Comparison, compare
 from .database import FILLING, Build
@@ -97,9 +100,16 @@ def verify_against_kernel(
     parked = parked_ids(build)
     found = Verification("kernel", build.progress().position, parked=sorted(parked))
     for session_id in _sessions(build, log, sample):
-        if session_id not in parked:
+        if session_id in parked:
+            continue
+        try:
             _verify_session(build, log, session_id, found)
-            say(found.sessions)
+        except TapefoldError as error:
+            # A fork cannot be folded anew while an ancestor's tape is damaged; its rows stand.
+            if isinstance(error, StoreError) or not _hangs_on(log, session_id, parked):
+                raise
+            found.parked = sorted({*found.parked, session_id})
+        say(found.sessions)
     if sample is None:
         _find_strays(build, log, found)
     return found
@@ -115,6 +125,20 @@ def _sessions(build: Build, log: Log, sample: int | None) -> Iterator[str]:
 
 def _digest(session_id: str) -> bytes:
     return sha256(session_id.encode("utf-8", "surrogatepass")).digest()
+
+
+def _hangs_on(log: Log, session_id: str, parked: Collection[str]) -> bool:
+    """Whether an ancestor of a session is parked."""
+    seen: set[str] = set()
+    at: str | None = session_id
+    while at is not None and at not in seen:
+        seen.add(at)
+        head = log.tapes.first_head(at)
+        origin = None if head is None else head.origin
+        at = origin.session_id if origin is not None and origin.inherit else None
+        if at in parked:
+            return True
+    return False
 
 
 def _verify_session(build: Build, log: Log, session_id: str, found: Verification) -> None:

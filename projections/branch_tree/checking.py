@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from sqlite3 import Connection
+from typing import Any
 
 from tapefold.domain.outline import OutlineNode, build_outline
 from tapefold.loading import load_state
 
 from ..differences import CHANGED, Difference
+from ..effective_view.bodies import text_of
 from ..log import Log
 from .reading import TreeReader
 
@@ -20,7 +22,7 @@ def against_kernel(
     """The entries that differ, and the order of them."""
     outline = build_outline(load_state(log.tapes, session_id, position, log.bases), log.tapes)
     tree = TreeReader(connection, log).tree(session_id)
-    true = {node.entry_id: asdict(node) for node in outline.nodes}
+    true = {node.entry_id: _shown(node) for node in outline.nodes}
     said = {node.entry_id: asdict(node) for node in tree.nodes}
     order = ([n.entry_id for n in tree.nodes], [n.entry_id for n in outline.nodes])
     if order[0] != order[1]:
@@ -33,3 +35,14 @@ def against_kernel(
         )
         if changed:
             yield Difference("tree", CHANGED, (session_id, entry_id), changed)
+
+
+def _shown(node: OutlineNode) -> dict[str, Any]:
+    """The fields of a node, text as columns hold it."""
+    shown = asdict(node)
+    for name, value in shown.items():
+        if isinstance(value, str):
+            shown[name] = text_of(value)
+        elif isinstance(value, tuple):
+            shown[name] = tuple(text_of(one) or "" for one in value)
+    return shown

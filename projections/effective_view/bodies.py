@@ -230,6 +230,14 @@ def text_of(value: Any) -> str | None:
     return _LONE.sub("\ufffd", value)
 
 
+def key_of(value: str) -> str:
+    """An id as a key column holds it: a lone surrogate is spelt as its escape, so that two ids
+    stay two."""
+    if value.isascii():
+        return value
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
 def stamp_of(value: Timestamp) -> Timestamp:
     """A time as it was written, as far as a column can hold it: SQLite's integers have 64 bits,
     and it knows no NaN."""

@@ -14,7 +14,7 @@ from tapefold.domain.tree import entry_of, path
 from tapefold.domain.view import Call, Message, View, build_view
 
 from ..log import Log
-from .bodies import load_fork_basis
+from .bodies import key_of, load_fork_basis, text_of
 from .presenting import SortKey, present
 
 if TYPE_CHECKING:
@@ -134,11 +134,13 @@ def _read_call(call: Call) -> Any:
 
     result = call.result
     if result is None:
-        return ReadCall(call.call_id, call.name, call.arguments, call.in_content, call.status)
+        return ReadCall(
+            key_of(call.call_id), text_of(call.name), call.arguments, call.in_content, call.status
+        )
     is_fact = result.message_id is None
     return ReadCall(
-        call.call_id,
-        call.name,
+        key_of(call.call_id),
+        text_of(call.name),
         call.arguments,
         call.in_content,
         call.status,

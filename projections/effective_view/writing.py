@@ -12,7 +12,7 @@ from tapefold.domain.kernel import State
 from tapefold.domain.nodes import CUSTOM, FOREIGN, MARK, MODEL, MessageNode, Node, Version
 
 from ..log import LogEvent
-from .bodies import Bodies, column, json_column, model_of, stamp_of, text_of
+from .bodies import Bodies, column, json_column, key_of, model_of, stamp_of, text_of
 from .presenting import FIRST, CallRow, Shown, SortKey
 from .schema import CALLS, ENTRIES, MESSAGES, SESSIONS
 from .straight import Answered
@@ -228,7 +228,7 @@ class Writer:
                 node.message_id,
                 0,
                 number,
-                call_id,
+                key_of(call_id),
                 name,
                 arguments,
                 int(call_id in made),
@@ -285,7 +285,7 @@ class Writer:
                     row.message_id,
                     mode,
                     number,
-                    call.call_id,
+                    key_of(call.call_id),
                     *_made(call, shown.winner_seq or 0, bodies),
                     *_answered(call, bodies),
                 )

@@ -11,7 +11,7 @@ from tapefold.domain.view import Call, Message, View, build_view
 from tapefold.loading import load_state
 
 from ..differences import ADDED, CHANGED, REMOVED, Difference
-from ..effective_view.bodies import text_of
+from ..effective_view.bodies import key_of, text_of
 from ..log import Log
 
 _FIELDS = ("source", "actor", "correlation_id", "causation_id", "trace_id", "span_id")
@@ -84,7 +84,7 @@ def _calls(connection: Connection, view: View) -> Iterator[Difference]:
     be theirs: it names their message. Those that a fork inherits may have no row."""
     for message in view.messages:
         for call in message.calls:
-            key = (view.session_id, text_of(message.message_id), text_of(call.call_id))
+            key = (view.session_id, key_of(message.message_id), key_of(call.call_id))
             row = connection.execute(
                 "SELECT name, in_content, struck, dropped, status <> 'pending' FROM ti_calls "
                 "WHERE session_id = ? AND message_id = ? AND call_id = ?",

@@ -14,7 +14,7 @@ from tapefold.domain.instants import instant
 from tapefold.domain.kernel import State
 
 from ..declaration import SessionFold, Table
-from ..effective_view.bodies import Bodies, text_of
+from ..effective_view.bodies import Bodies, key_of, text_of
 from ..log import Log, LogEvent
 from ..usage import tokens_of
 from .calls import Calls, TracedCall
@@ -166,7 +166,7 @@ class TraceFold(SessionFold):
         for owned in self._calls.touched:
             call = self._calls.traced(owned)
             if call is None:
-                dropped.append((session_id, text_of(owned[0]), text_of(owned[1])))
+                dropped.append((session_id, key_of(owned[0]), key_of(owned[1])))
             else:
                 put.append(self._call_row(owned, call))
         connection.executemany(_DROP_CALL, dropped)
@@ -188,8 +188,8 @@ class TraceFold(SessionFold):
             result = (kind, *state.locate(seq), text_of(message_id))  # type: ignore[assignment]
         return (
             state.session_id,
-            text_of(owned[0]),
-            text_of(owned[1]),
+            key_of(owned[0]),
+            key_of(owned[1]),
             text_of(call.entry_id),
             name,
             status,

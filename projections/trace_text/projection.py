@@ -14,7 +14,7 @@ from ..errors import ProjectionError
 from ..log import Log
 from .fold import TextFold
 from .schema import TABLES
-from .writing import drop_texts
+from .writing import drop_texts, index_waiting
 
 
 class NoFullText(ProjectionError):
@@ -54,6 +54,9 @@ class TraceText(Projection):
         from .checking import against_kernel
 
         return against_kernel(connection, log, session_id, position)
+
+    def settle(self, connection: Connection) -> None:
+        index_waiting(connection)
 
     def forget(self, connection: Connection, session_id: str) -> None:
         drop_texts(connection, "session_id = ?", (session_id,))

@@ -44,6 +44,14 @@ def put_texts(connection: Connection, rows: Sequence[Row], *, at_once: bool = Fa
         _index(connection, upto, first + len(rows) - 1)
 
 
+def index_waiting(connection: Connection) -> None:
+    """Put all texts that wait into the index."""
+    upto = indexed_upto(connection)
+    last = connection.execute("SELECT coalesce(max(rowid), 0) FROM tt_texts").fetchone()[0]
+    if last > upto:
+        _index(connection, upto, last)
+
+
 def _index(connection: Connection, after: int, upto: int) -> None:
     waiting = connection.execute("SELECT rowid, text FROM tt_texts WHERE rowid > ?", (after,))
     connection.executemany(_INDEX, [(rowid, folded(text)) for rowid, text in waiting])

@@ -133,11 +133,14 @@ def full_disk() -> sqlite3.Error:
 
 @pytest.mark.parametrize("error", [MemoryError(), OSError("the disk"), full_disk()])
 def test_what_is_the_databases_fault_parks_nobody(shop, monkeypatch, error):
-    runner = shop.runner()
+    def note(text):
+        shop.said.append(text)
+        runner.stop()
+
+    runner = shop.runner(say=note)
     fold = type(shop.projection.open(shop.log, "a", 0))
 
     def failing(self, event):
-        runner.stop()
         raise error
 
     with monkeypatch.context() as patch:
