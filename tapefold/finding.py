@@ -15,7 +15,6 @@ from .domain.errors import (
     WrongKind,
 )
 from .domain.kernel import State
-from .domain.outline import content_preview
 
 if TYPE_CHECKING:
     from .domain.heads import Head
@@ -93,6 +92,8 @@ def find_session(sessions: Sessions, reference: str) -> str:
 
 def _by_first_words(sessions: Sessions, words: str, ids: list[str]) -> list[str]:
     """Those of these sessions whose first user message begins so: told of, never meant."""
+    from .domain.outline import content_preview  # late: only a reference that fails needs it
+
     folded = " ".join(words.casefold().split())
     found = []
     for session_id in ids:
