@@ -25,7 +25,7 @@ NAMES = {
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """The options, checked."""
-    listed = "\n".join(f"  {name:<16}{what}" for name, what in NAMES.items())
+    listed = "\n".join(f"  {name:<18}{what}" for name, what in NAMES.items())
     parser = argparse.ArgumentParser(
         description="Measure two things in one run, and print their ratio.",
         epilog=f"benchmarks:\n{listed}\n\nSee docs/benchmarks.md for how to read them.",
