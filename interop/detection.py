@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..domain.errors import InvalidValue
 from ..domain.identifiers import check_id
 from .errors import NotASessionFile, UnsupportedFile
-from .line import Line, encoding_of
+from .line import GLUED, Line, encoding_of
 from .lines import LineReader
 from .pi import PI, VERSION, is_header
 from .pi_eras import pi_format
@@ -60,7 +60,7 @@ def identify(source: Source, report: ImportReport) -> Identity:
         raise NotASessionFile(report, "empty_file", blank if sample else "the file is empty")
     records = _records(source)
     first = next(records, None)
-    if first is not None and is_header(first.value):
+    if first is not None and is_header(first.value) and _is_read(first):
         return _with_header(source, report, first, records)
     if first is not None and first.value.get("kind") == HARNESS_HEADER:
         raise UnsupportedFile(
@@ -77,6 +77,12 @@ def identify(source: Source, report: ImportReport) -> Identity:
             "no record of a session of Tau or Pi was found; nothing was written",
         )
     return _without_header(source, report, found)
+
+
+def _is_read(header: Line) -> bool:
+    """Whether the reading will find the header, too: it digs only what looks like a record out of
+    a damaged line, and keeps the line's bytes else."""
+    return all(code != GLUED for code, _ in header.notes) or PI.is_record(header.value)
 
 
 def _records(source: Source) -> Iterator[Line]:
