@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from sqlite3 import Connection
 from typing import ClassVar
 
-from tapefold.domain.kernel import State
-from tapefold.loading import load_state
-
 from ..declaration import Projection, Table
 from ..differences import Difference
-from ..effective_view.bodies import load_fork_basis
+from ..effective_view.bodies import state_at
 from ..log import Log
 from .fold import TreeFold
 from .schema import TABLES
@@ -25,13 +22,7 @@ class BranchTree(Projection):
     TABLES: ClassVar[tuple[Table, ...]] = TABLES
 
     def open(self, log: Log, session_id: str, position: int) -> TreeFold:
-        if not position:
-            return TreeFold(log, State(session_id), None)
-        state = load_state(log.tapes, session_id, position, log.bases)
-        origin, basis = state.origin, None
-        if origin is not None and origin.inherit:
-            basis = load_fork_basis(log, session_id, origin)
-        return TreeFold(log, state, basis)
+        return TreeFold(log, *state_at(log, session_id, position))
 
     def against_kernel(
         self, connection: Connection, log: Log, session_id: str, position: int

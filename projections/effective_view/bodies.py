@@ -207,6 +207,17 @@ class Bodies:
         return found
 
 
+def state_at(log: Log, session_id: str, position: int) -> tuple[State, State | None]:
+    """A session's state at a position (0: before its first event), and what a fork inherits."""
+    if not position:
+        return State(session_id), None
+    state = load_state(log.tapes, session_id, position, log.bases)
+    origin = state.origin
+    if origin is None or not origin.inherit:
+        return state, None
+    return state, load_fork_basis(log, session_id, origin)
+
+
 def load_fork_basis(log: Log, session_id: str, origin: Origin) -> State:
     """The frozen state of a parent at the point of a fork. Raises `BasisMissing`."""
     from tapefold.domain.errors import BasisMissing, PositionOutOfRange, SessionNotFound

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from sqlite3 import Connection
 from typing import ClassVar
 
-from tapefold.domain.kernel import State
-from tapefold.loading import load_state
-
 from ..declaration import Projection, Table
 from ..differences import Difference
 from ..log import Log
-from .bodies import load_fork_basis
+from .bodies import state_at
 from .fold import EffectiveFold
 from .schema import TABLES
 
@@ -25,13 +22,7 @@ class EffectiveView(Projection):
     TABLES: ClassVar[tuple[Table, ...]] = TABLES
 
     def open(self, log: Log, session_id: str, position: int) -> EffectiveFold:
-        if not position:
-            return EffectiveFold(log, State(session_id), None)
-        state = load_state(log.tapes, session_id, position, log.bases)
-        origin, basis = state.origin, None
-        if origin is not None and origin.inherit:
-            basis = load_fork_basis(log, session_id, origin)
-        return EffectiveFold(log, state, basis)
+        return EffectiveFold(log, *state_at(log, session_id, position))
 
     def against_kernel(
         self, connection: Connection, log: Log, session_id: str, position: int
