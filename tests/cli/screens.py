@@ -9,7 +9,8 @@
         assert terminal.is_given_back()
 
 The program runs in a pseudo-terminal (pexpect); its output is drawn by a terminal emulator
-(pyte). Nothing here measures time: `wait_for` waits until the screen shows what is awaited, and
+(pyte). Nothing here measures time: `wait_for` waits until the screen shows what is awaited and
+nothing more comes (a screen that is drawn by half may still show what it is about to lose), and
 fails, with the screen as text, if that does not come within a generous time.
 """
 
@@ -28,6 +29,9 @@ from .conftest import PROGRAM
 
 PATIENCE = 30
 """How long an awaited screen may take, on a machine that has much else to do. Unit: seconds."""
+
+SETTLED = 0.1
+"""A screen is taken as drawn when nothing more has come for this long. Unit: seconds."""
 
 KEYS = {
     "up": "\x1b[A",
@@ -105,16 +109,21 @@ class Terminal:
         return "\n".join(self.rows).rstrip("\n")
 
     def wait_for(self, awaited: str | Callable[[str], bool]) -> str:
-        """Read until the screen holds a text, or satisfies a condition; answer the screen."""
+        """Read until the screen holds a text, or satisfies a condition, and has settled; answer
+        the screen."""
         is_there = awaited if callable(awaited) else (lambda text: awaited in text)
-        while not is_there(self.text):
+        while True:
+            found = is_there(self.text)
             try:
-                self._read(PATIENCE)
+                self._read(SETTLED if found else PATIENCE)
             except pexpect.TIMEOUT:
+                if found:
+                    return self.text
                 raise AssertionError(f"{awaited!r} did not come:\n{self.text}") from None
             except pexpect.EOF:
+                if found:
+                    return self.text
                 raise AssertionError(f"ended before {awaited!r} came:\n{self.text}") from None
-        return self.text
 
     def _read(self, timeout: float) -> None:
         data = self.child.read_nonblocking(65_536, timeout)
