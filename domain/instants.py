@@ -29,6 +29,11 @@ def instant(timestamp: Timestamp) -> datetime | None:
 
 def seconds(timestamp: Timestamp) -> float | None:
     """The same in seconds since 1970, as sessions are sorted by it."""
+    if isinstance(timestamp, str) and timestamp[-1:] == "Z" and timestamp.isascii():
+        try:  # how nearly all are written; the long way comes to the same
+            return datetime.fromisoformat(timestamp).timestamp()
+        except (ValueError, OverflowError):
+            pass
     moment = instant(timestamp)
     return None if moment is None else moment.timestamp()
 

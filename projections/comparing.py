@@ -57,10 +57,12 @@ def compare(
     tables: Sequence[Table],
     *,
     without: Iterable[str] = (),
+    only: str | None = None,
     into: Comparison | None = None,
 ) -> Comparison:
     """Compare the rows of two builds. `tables`: those of the new one. `without`: sessions that
-    are left out. Each side is read in the caller's own transaction, in one pass."""
+    are left out; `only`: the one session that is compared. Each side is read in the caller's own
+    transaction, in one pass."""
     found = Comparison() if into is None else into
     skipped = frozenset(without)
     for table in tables:
@@ -72,29 +74,32 @@ def compare(
         if any(name not in common for name in table.key):
             found.left_out.append(f"{table.name} (it has another key)")
             continue
-        only = [n for n in table.names if n not in columns] + [
+        single = [n for n in table.names if n not in columns] + [
             n for n in columns if n not in table.names
         ]
-        found.left_out += [f"{table.name}.{name}" for name in only]
-        _compare_table(old, new, table, common, skipped, found)
+        found.left_out += [f"{table.name}.{name}" for name in single]
+        left, right = (
+            _rows(side, table, _ordered(table, common), skipped, only) for side in (old, new)
+        )
+        _compare_rows(table, _ordered(table, common), left, right, found)
     known = {table.name for table in tables}
     found.left_out += [name for name in _tables(old) if name not in known]
     return found
 
 
-def _compare_table(
-    old: sqlite3.Connection,
-    new: sqlite3.Connection,
+def _ordered(table: Table, columns: Iterable[str]) -> list[str]:
+    """The columns, those of the key first."""
+    return [*table.key, *(name for name in columns if name not in table.key)]
+
+
+def _compare_rows(
     table: Table,
-    columns: list[str],
-    skipped: frozenset[str],
+    ordered: list[str],
+    left: Iterator[Sequence[Any]],
+    right: Iterator[Sequence[Any]],
     found: Comparison,
 ) -> None:
     size = len(table.key)
-    rest = [name for name in columns if name not in table.key]
-    ordered = [*table.key, *rest]
-    left = _rows(old, table, ordered, skipped)
-    right = _rows(new, table, ordered, skipped)
     one, other = next(left, None), next(right, None)
     while one is not None or other is not None:
         if other is None or (one is not None and _order(one[:size]) < _order(other[:size])):
@@ -124,11 +129,19 @@ def _compare_row(
 
 
 def _rows(
-    connection: sqlite3.Connection, table: Table, columns: list[str], skipped: frozenset[str]
+    connection: sqlite3.Connection,
+    table: Table,
+    columns: list[str],
+    skipped: frozenset[str],
+    only: str | None,
 ) -> Iterator[Sequence[Any]]:
     # By key, in SQLite's own order of values; each side walks its primary key.
+    where = "" if only is None else "WHERE session_id = ? "
     cursor = connection.cursor()
-    cursor.execute(f"SELECT {', '.join(columns)} FROM {table.name} ORDER BY {', '.join(table.key)}")
+    cursor.execute(
+        f"SELECT {', '.join(columns)} FROM {table.name} {where}ORDER BY {', '.join(table.key)}",
+        () if only is None else (only,),
+    )
     for row in cursor:
         if row[0] not in skipped:
             yield row

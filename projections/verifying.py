@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +17,7 @@ from tapefold.persistence.errors import StoreError
 from .comparing import Comparison, compare
 from .database import FILLING, Build
 from .declaration import Projection, Table
-from .differences import ADDED, CHANGED, REMOVED, Difference
+from .differences import REMOVED, Difference
 from .errors import PoisonEvent, ProjectionError
 from .faults import is_database_fault
 from .log import Log
@@ -142,10 +142,15 @@ def _hangs_on(log: Log, session_id: str, parked: Collection[str]) -> bool:
 
 
 def _verify_session(build: Build, log: Log, session_id: str, found: Verification) -> None:
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    # A database without a name is a file that only this connection has: a long session need not
+    # fit into memory. Its one transaction is never committed.
+    fresh = sqlite3.connect("", isolation_level=None)
     try:
+        fresh.execute("PRAGMA journal_mode=OFF")
+        fresh.execute("BEGIN")
         position = _fold_anew(fresh, build, log, session_id, found.position)
-        _compare_session(build, fresh, session_id, found.comparison)
+        tables = (*build.projection.TABLES, POSITIONS)
+        compare(build.connection, fresh, tables, only=session_id, into=found.comparison)
         if build.session_position(session_id) == position and position:
             for difference in build.projection.against_kernel(
                 build.connection, log, session_id, position
@@ -185,45 +190,6 @@ def _fold_anew(
     if fold.position:
         fresh.execute("INSERT INTO tapefold_positions VALUES (?, ?)", (session_id, fold.position))
     return fold.position
-
-
-def _compare_session(
-    build: Build, fresh: sqlite3.Connection, session_id: str, found: Comparison
-) -> None:
-    """Compare the rows of one session: what is stored is the old side."""
-    for table in (*build.projection.TABLES, POSITIONS):
-        key = [table.names.index(name) for name in table.key]
-        old, new = (
-            {
-                tuple(row[i] for i in key): row
-                for row in connection.execute(
-                    f"SELECT {', '.join(table.names)} FROM {table.name} WHERE session_id = ?",
-                    (session_id,),
-                )
-            }
-            for connection in (build.connection, fresh)
-        )
-        for one in sorted(old.keys() | new.keys(), key=repr):
-            if one not in new:
-                found.note(Difference(table.name, REMOVED, one))
-            elif one not in old:
-                found.note(Difference(table.name, ADDED, one))
-            else:
-                _compare_row(table, one, old[one], new[one], found)
-
-
-def _compare_row(
-    table: Table, key: tuple[Any, ...], old: Sequence[Any], new: Sequence[Any], found: Comparison
-) -> None:
-    changed = tuple(
-        (name, a, b)
-        for name, a, b in zip(table.names, old, new, strict=True)
-        if (type(a), a) != (type(b), b)
-    )
-    if changed:
-        found.note(Difference(table.name, CHANGED, key, changed))
-    else:
-        found.equal += 1
 
 
 def _find_strays(build: Build, log: Log, found: Verification) -> None:

@@ -11,8 +11,8 @@ from tapefold.domain.outline import OutlineNode, build_outline
 from tapefold.loading import load_state
 
 from ..differences import CHANGED, Difference
-from ..effective_view.bodies import text_of
 from ..log import Log
+from ..values import text_of
 from .reading import TreeReader
 
 

@@ -11,10 +11,11 @@ from tapefold.domain.kernel import State
 from tapefold.domain.nodes import MARK, MESSAGE, NODE_KINDS, AnyNode, MessageNode, Version
 from tapefold.domain.tree import born
 
+from ..bodies import Bodies
 from ..declaration import SessionFold
-from ..effective_view.bodies import Bodies, stamp_of, text_of
 from ..log import Log, LogEvent
 from ..usage import Spending, add_costs
+from ..values import stamp, text_of
 from .previews import preview_of
 from .schema import CHANGES, NODES, SESSIONS
 from .shape import Place, Shape
@@ -107,8 +108,8 @@ class TreeFold(SessionFold):
             self._inform(event)
         self._bytes += event.size
         if event.position == 1:
-            stamp = head.timestamp
-            self._set |= {"created": stamp_of(stamp), "began": seconds(stamp)}
+            began = head.timestamp
+            self._set |= {"created": stamp(began), "began": seconds(began)}
         self._last = event
 
     def _begin(self, event: LogEvent) -> None:
@@ -325,7 +326,7 @@ class TreeFold(SessionFold):
         if not isinstance(node, MessageNode):
             calls = None
         first = event if seq == born(node) else self._bodies.event(born(node))
-        return _Told(role, status, struck, line, calls, stamp_of(first.head.timestamp))
+        return _Told(role, status, struck, line, calls, stamp(first.head.timestamp))
 
     def _label(self, entry_id: str) -> str | None:
         fact = self._state.labels.get(entry_id)
@@ -422,7 +423,7 @@ class TreeFold(SessionFold):
             "position": state.position,
             "leaf": state.leaf,
             "last_id": last.id,
-            "last_activity": stamp_of(last.head.timestamp),
+            "last_activity": stamp(last.head.timestamp),
             "moment": seconds(last.head.timestamp),
         }
         if spent.costs:

@@ -13,8 +13,8 @@ from tapefold.domain.content import parse_content
 from tapefold.domain.errors import TapefoldError
 from tapefold.domain.outline import content_preview, cut, with_command
 
-from ..effective_view.bodies import text_of
 from ..log import LogEvent
+from ..values import text_of
 
 
 class _Block(msgspec.Struct, gc=False):

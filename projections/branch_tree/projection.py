@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from sqlite3 import Connection
 from typing import ClassVar
 
+from ..bodies import state_at
 from ..declaration import Projection, Table
 from ..differences import Difference
-from ..effective_view.bodies import state_at
 from ..log import Log
 from .fold import TreeFold
 from .schema import TABLES

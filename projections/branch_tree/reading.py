@@ -14,7 +14,7 @@ from tapefold.domain.nodes import MARK
 from tapefold.domain.outline import OutlineNode, build_outline
 from tapefold.domain.tree import born
 
-from ..effective_view.bodies import load_fork_basis
+from ..bodies import load_fork_basis
 from ..errors import SessionParked
 from ..log import Log
 from ..parking import Parked, parked_at

@@ -12,7 +12,7 @@ from tapefold.loading import load_state
 
 from ..differences import CHANGED, Difference
 from ..log import Log
-from .bodies import text_of
+from ..values import text_of
 from .inherited import read_message
 from .reading import EffectiveReader, ReadView
 

@@ -19,10 +19,11 @@ from tapefold.domain.nodes import (
     Version,
 )
 
+from ..bodies import Bodies
 from ..declaration import SessionFold
 from ..log import Log, LogEvent
 from ..usage import Spending, add_costs
-from .bodies import Bodies, text_of
+from ..values import text_of
 from .presenting import FIRST, CallRow, Shown, present_both
 from .straight import Answered, Split, split
 from .tracker import FACTS, Change, Tracker

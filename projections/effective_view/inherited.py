@@ -13,8 +13,9 @@ from tapefold.domain.nodes import MODEL, THINKING, MessageNode
 from tapefold.domain.tree import entry_of, path
 from tapefold.domain.view import Call, Message, View, build_view
 
+from ..bodies import load_fork_basis
 from ..log import Log
-from .bodies import key_of, load_fork_basis, text_of
+from ..values import key_of, text_of
 from .presenting import SortKey, present
 
 if TYPE_CHECKING:

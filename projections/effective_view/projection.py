@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from sqlite3 import Connection
 from typing import ClassVar
 
+from ..bodies import state_at
 from ..declaration import Projection, Table
 from ..differences import Difference
 from ..log import Log
-from .bodies import state_at
 from .fold import EffectiveFold
 from .schema import TABLES
 

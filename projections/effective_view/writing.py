@@ -11,8 +11,9 @@ from tapefold.domain.heads import PENDING
 from tapefold.domain.kernel import State
 from tapefold.domain.nodes import CUSTOM, FOREIGN, MARK, MODEL, MessageNode, Node, Version
 
+from ..bodies import Bodies, model_of
 from ..log import LogEvent
-from .bodies import Bodies, column, json_column, key_of, model_of, stamp_of, text_of
+from ..values import column, json_column, key_of, stamp, text_of
 from .presenting import FIRST, CallRow, Shown, SortKey
 from .schema import CALLS, ENTRIES, MESSAGES, SESSIONS
 from .straight import Answered
@@ -192,7 +193,7 @@ class Writer:
                     None,
                     session_id,
                     seq - offset,
-                    stamp_of(event.head.timestamp),
+                    stamp(event.head.timestamp),
                     model,
                     provider,
                     column(event.body_text),
@@ -418,7 +419,7 @@ def _version(
     model = provider = None
     if role == "assistant" and status != PENDING:
         model, provider = model_of(bodies.said(event))
-    return stamp_of(event.head.timestamp), model, provider, column(event.body_text)
+    return stamp(event.head.timestamp), model, provider, column(event.body_text)
 
 
 def _made(call: CallRow, seq: int, bodies: Bodies) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ from tapefold.domain.view import Call, Message, View, build_view
 from tapefold.loading import load_state
 
 from ..differences import ADDED, CHANGED, REMOVED, Difference
-from ..effective_view.bodies import key_of, text_of
 from ..log import Log
+from ..values import key_of, text_of
 
 _FIELDS = ("source", "actor", "correlation_id", "causation_id", "trace_id", "span_id")
 _Rows = dict[tuple[Any, ...], tuple[Any, ...]]

@@ -10,17 +10,17 @@ import msgspec
 
 from tapefold.domain.calls import Owned
 from tapefold.domain.heads import Head
-from tapefold.domain.instants import instant
+from tapefold.domain.instants import instant, seconds
 from tapefold.domain.kernel import State
 
+from ..bodies import Bodies
 from ..declaration import SessionFold, Table
-from ..effective_view.bodies import Bodies, key_of, text_of
 from ..log import Log, LogEvent
 from ..usage import tokens_of
+from ..values import key_of, real, stamp, text_of, whole
 from .calls import Calls, TracedCall
 from .manifests import read_manifest
 from .schema import ATTEMPTS, CALLS, EVENTS, REFERENCES, REQUESTS
-from .values import moment, real, stamp, whole
 
 _TRACES = ("source", "actor", "correlation_id", "causation_id", "trace_id", "span_id")
 
@@ -118,7 +118,7 @@ class TraceFold(SessionFold):
             text_of(body.get("request_id")),
             *manifest.columns,
             stamp(at),
-            moment(at),
+            seconds(at),
             manifest.problem,
         )
         for reference in manifest.references:
@@ -144,7 +144,7 @@ class TraceFold(SessionFold):
             text_of(body.get("stop_reason")),
             text_of(body.get("error")),
             stamp(at),
-            moment(at),
+            seconds(at),
         )
 
     # -- rows ------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class TraceFold(SessionFold):
             int(call.dropped),
             *state.locate(call.seq),
             stamp(called),
-            moment(called),
+            seconds(called),
             *result,
             stamp(answered),
         )

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from tapefold.domain.kernel import State
 from tapefold.domain.tree import born
 
-from ..effective_view.bodies import text_of
-from .values import short, whole
+from ..values import short, text_of, whole
 
 PARTS = ("included", "excluded")
 

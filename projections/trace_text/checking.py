@@ -10,9 +10,10 @@ from typing import Any
 from tapefold.domain.view import build_view
 from tapefold.loading import load_state
 
+from ..bodies import Bodies
 from ..differences import ADDED, CHANGED, REMOVED, Difference
-from ..effective_view.bodies import Bodies, text_of
 from ..log import Log
+from ..values import text_of
 from .collecting import ENTRY, SAID, Row, Texts
 from .pieces import message_pieces
 from .schema import TEXTS

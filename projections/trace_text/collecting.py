@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tapefold.domain.heads import DROPPED_RANK, message_rank
+from tapefold.domain.instants import seconds
 from tapefold.domain.kernel import State
 from tapefold.domain.nodes import MessageNode, Version
 
-from ..effective_view.bodies import Bodies, text_of
+from ..bodies import Bodies
 from ..log import LogEvent
-from ..trace_index.values import moment, stamp
+from ..values import stamp, text_of
 from .pieces import Piece, call_piece, entry_piece, message_pieces, result_piece
 
 Row = tuple[Any, ...]
 """The columns of `tt_texts`."""
 
-Place = tuple[LogEvent, str, str, str | None, str | None, str | None]
-"""Event, item and part, entry id, role and status of some texts."""
+Place = tuple[str, str, str | None, str | None, str | None]
+"""Item and part, entry id, role and status of some texts."""
 
 SAID, FACTS, ENTRY = "said", "facts", "entry"
 
@@ -56,8 +57,8 @@ class Texts:
             call_id = text_of(winner.call_ids[0])
         event = self._bodies.event(winner.seq)
         pieces = message_pieces(event.body, role)
-        place = (event, message_id, SAID, node.entry_id, role, winner.status)
-        return [self._row(place, number, piece, call_id) for number, piece in enumerate(pieces)]
+        place = (message_id, SAID, node.entry_id, role, winner.status)
+        return _rows(event, place, pieces, call_id)
 
     def _is_hidden(self, winner: Version) -> bool:
         """A result does not show while its call's message is struck, or revised without it."""
@@ -100,8 +101,8 @@ class Texts:
                 if answer is not None:
                     found.append((event, answer, fact.result_status))
             for event, piece, status in found:
-                place = (event, message_id, FACTS, node.entry_id, winner.role, status)
-                yield self._row(place, number, piece)
+                place = (message_id, FACTS, node.entry_id, winner.role, status)
+                yield from _rows(event, place, (piece,), first=number)
                 number += 1
 
     def entry(self, event: LogEvent, entry_id: str | None) -> Iterator[Row]:
@@ -109,7 +110,7 @@ class Texts:
         piece = entry_piece(event.head.kind, event.body)
         if piece is not None:
             item = entry_id or f"#{event.position}"
-            yield self._row((event, item, ENTRY, entry_id, None, None), 0, piece)
+            yield from _rows(event, (item, ENTRY, entry_id, None, None), (piece,))
 
     def everything(self) -> Iterator[Row]:
         """All of it, marks aside: what a fork inherits."""
@@ -121,26 +122,41 @@ class Texts:
             elif self._is_here(node.seq) and node.kind in _KINDS:
                 yield from self.entry(self._bodies.event(node.seq), node.entry_id)
 
-    def _row(self, place: Place, number: int, piece: Piece, call_id: str | None = None) -> Row:
-        event, item, part, entry_id, role, status = place
-        at, text = event.head.timestamp, piece.text
-        return (
-            event.session_id,
-            text_of(item),
+
+def _rows(
+    event: LogEvent,
+    place: Place,
+    pieces: Iterable[Piece],
+    call_id: str | None = None,
+    *,
+    first: int = 0,
+) -> list[Row]:
+    """The rows of an event's texts. `call_id`: of those that name none; `first`: their number."""
+    item, part, entry_id, role, status = place
+    item, entry_id = text_of(item) or "", text_of(entry_id)
+    at = event.head.timestamp
+    written, moment = stamp(at), seconds(at)
+    session_id, position = event.session_id, event.position
+    return [
+        (
+            session_id,
+            item,
             part,
             number,
-            event.position,
-            piece.kind,
-            text_of(entry_id),
-            piece.call_id or call_id,
-            piece.name,
+            position,
+            kind,
+            entry_id,
+            own_call_id or call_id,
+            name,
             role,
             status,
-            stamp(at),
-            moment(at),
+            written,
+            moment,
             int(text.isascii() and "\0" not in text),
             text,
         )
+        for number, (kind, text, own_call_id, name) in enumerate(pieces, first)
+    ]
 
 
 _KINDS = frozenset({"compaction", "handoff", "branch_summary", "custom", "foreign"})

@@ -10,9 +10,10 @@ from tapefold.domain.kernel import State
 from tapefold.domain.nodes import MESSAGE, NODE_KINDS
 from tapefold.domain.tree import born
 
+from ..bodies import Bodies
 from ..declaration import SessionFold
-from ..effective_view.bodies import Bodies, text_of
 from ..log import Log, LogEvent
+from ..values import text_of
 from .collecting import FACTS, SAID, Row, Texts
 from .pieces import ENTRY_KINDS
 from .writing import drop_texts, put_texts

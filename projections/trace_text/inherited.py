@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 from tapefold.loading import load_state
 
-from ..effective_view.bodies import Bodies
+from ..bodies import Bodies
 from ..log import Log
 from .collecting import Row, Texts
 from .schema import TABLES

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from tapefold.persistence.jsontext import dump
 
-from ..effective_view.bodies import text_of
+from ..values import text_of
 
 MESSAGE: Final = "message"
 THINKING: Final = "thinking"

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from tapefold.domain.heads import Timestamp
 
-from ..effective_view.bodies import text_of
 from ..log import Log
+from ..values import text_of
 from .inherited import inherited_texts, texts_in_memory
 from .schema import TEXTS
 from .writing import folded, indexed_upto

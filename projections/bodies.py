@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from math import isnan
 from typing import Any
 
 import msgspec
 
-from tapefold.domain.heads import Origin, Timestamp
+from tapefold.domain.heads import Origin
 from tapefold.domain.kernel import State
 from tapefold.loading import load_state
-from tapefold.persistence.jsontext import dump
 
-from ..log import Log, LogEvent
+from .log import Log, LogEvent
+from .values import column, json_column, text_of
 
 
 class _Result(msgspec.Struct):
@@ -49,9 +47,6 @@ def model_of(said: Said) -> tuple[str | None, str | None]:
         return None, None
     return text_of(model), text_of(said.provider)
 
-
-_LONE = re.compile("[\ud800-\udfff]")
-"""Halves of surrogate pairs: in text that was decoded, one stands alone."""
 
 _read_result = msgspec.json.Decoder(_Result).decode
 
@@ -230,43 +225,3 @@ def load_fork_basis(log: Log, session_id: str, origin: Origin) -> State:
             raise BasisMissing(session_id, origin.session_id, origin.position) from error
         log.bases.put(found)
     return found
-
-
-def text_of(value: Any) -> str | None:
-    """Text that a column can hold: a lone surrogate is shown as U+FFFD; None for what is none."""
-    if not isinstance(value, str):
-        return None
-    if value.isascii():
-        return value
-    return _LONE.sub("\ufffd", value)
-
-
-def key_of(value: str) -> str:
-    """An id as a key column holds it: a lone surrogate is spelt as its escape, so that two ids
-    stay two."""
-    if value.isascii():
-        return value
-    return value.encode("utf-8", "backslashreplace").decode()
-
-
-def stamp_of(value: Timestamp) -> Timestamp:
-    """A time as it was written, as far as a column can hold it: SQLite's integers have 64 bits,
-    and it knows no NaN."""
-    if isinstance(value, str):
-        return text_of(value)
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        return float(value) if abs(value) < 1 << 1023 else None
-    return None if isinstance(value, float) and isnan(value) else value
-
-
-def json_column(value: Any) -> str | bytes | None:
-    """A JSON value as its text; None for null."""
-    return None if value is None else column(dump(value))
-
-
-def column(text: bytes) -> str | bytes:
-    """JSON text as a column holds it: text, or the bytes where they are no UTF-8."""
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return text
