@@ -30,7 +30,7 @@ ENTRY_KINDS: Final = {
 }
 """Events that are no messages and hold a text, and what it is."""
 
-_PLAIN: Final = frozenset({"user", "assistant", "system"})
+_SIMPLE: Final = frozenset({"user", "assistant", "system", "tool_result"})
 
 
 class Piece(NamedTuple):
@@ -45,9 +45,12 @@ class Piece(NamedTuple):
 def message_pieces(body: Mapping[str, Any], role: str | None) -> list[Piece]:
     """What a message says, then its reasoning, then its calls. Text of several blocks is one."""
     content: list[Any] = body.get("content") or []
-    if len(content) == 1 and role in _PLAIN and "error" not in body:
+    if len(content) == 1 and role in _SIMPLE and "error" not in body:
         simple = content[0].get("text") if isinstance(content[0], dict) else None
         if isinstance(simple, str) and content[0].get("type") == "text":
+            if role == "tool_result":
+                named = Piece(RESULT, text_of(simple) or "", None, text_of(body.get("tool_name")))
+                return [named] if simple else []
             return [Piece(MESSAGE, text_of(simple) or "")] if simple else []
     said: list[str] = []
     thought: list[str] = []

@@ -30,8 +30,9 @@ def folded(text: str) -> str:
     return text.casefold()
 
 
-BACKLOG: Final = 4_000
-"""How many texts wait for the index at most. A search looks through them itself."""
+BACKLOG: Final = 32_000
+"""How many texts wait for the index at most: as many as some 40 ms look through. A search does so
+itself, and only while the runner has more to read; at its end it indexes the rest."""
 
 
 def indexed_upto(connection: Connection) -> int:
@@ -61,7 +62,7 @@ def index_waiting(connection: Connection) -> None:
 
 def _index(connection: Connection, after: int, upto: int) -> None:
     waiting = connection.execute("SELECT rowid, text FROM tt_texts WHERE rowid > ?", (after,))
-    connection.executemany(_INDEX, [(rowid, folded(text)) for rowid, text in waiting])
+    connection.executemany(_INDEX, ((rowid, folded(text)) for rowid, text in waiting))
     connection.execute("UPDATE tapefold_indexed SET upto = ?", (upto,))
 
 

@@ -345,3 +345,21 @@ def form(request):
 def parent(form):
     """The parent of a record."""
     return lambda record: record.get({"pi": "parentId", "tau": "parent_id"}[form])
+
+
+@pytest.fixture
+def other():
+    """An empty store beside the first."""
+    with Sessions("memory:") as store:
+        yield store
+
+
+@pytest.fixture
+def talk(sessions):
+    """A session of six events; its id."""
+    session = sessions.start("talk", title="A talk")
+    for n in range(4):
+        session.finalize("user", f"words {n}")
+    session.label(session.state.leaf, "the end")
+    sessions.save(session)
+    return "talk"
