@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -32,26 +32,12 @@ _NODES = (
 
 
 @dataclass(frozen=True)
-class TreeNode:
-    """One entry, as `OutlineNode`, with its time and what hangs under it."""
+class TreeNode(OutlineNode):
+    """One entry of the outline, with its time and what hangs under it."""
 
-    session_id: str
-    entry_id: str
-    parent_id: str | None
-    position: int
-    kind: str
-    role: str | None
-    status: str | None
-    depth: int
-    label: str | None
-    on_path: bool
-    preview: str
-    struck: bool
-    calls: tuple[str, ...]
-    is_leaf: bool
-    timestamp: Timestamp
-    children: int
-    is_tip: bool
+    timestamp: Timestamp = None
+    children: int = 0
+    is_tip: bool = True
 
 
 @dataclass(frozen=True)
@@ -137,26 +123,9 @@ class TreeReader:
 
 
 def _of_outline(log: Log, node: OutlineNode) -> TreeNode:
-    event = log.event_at(node.session_id, node.position)
-    return TreeNode(
-        node.session_id,
-        node.entry_id,
-        node.parent_id,
-        node.position,
-        node.kind,
-        node.role,
-        node.status,
-        node.depth,
-        node.label,
-        False,
-        node.preview,
-        node.struck,
-        node.calls,
-        False,
-        event.head.timestamp,
-        0,
-        True,
-    )
+    said = {field.name: getattr(node, field.name) for field in fields(OutlineNode)}
+    timestamp = log.event_at(node.session_id, node.position).head.timestamp
+    return TreeNode(**{**said, "on_path": False, "is_leaf": False}, timestamp=timestamp)
 
 
 def _node(session_id: str, entry_id: str, row: Sequence[Any]) -> TreeNode | None:
@@ -174,14 +143,13 @@ def _node(session_id: str, entry_id: str, row: Sequence[Any]) -> TreeNode | None
         status,
         depth,
         label,
-        False,
-        text,
-        bool(struck),
-        _calls(calls),
-        False,
-        timestamp,
-        children,
-        bool(is_tip),
+        on_path=False,
+        preview=text,
+        struck=bool(struck),
+        calls=_calls(calls),
+        timestamp=timestamp,
+        children=children,
+        is_tip=bool(is_tip),
     )
 
 
