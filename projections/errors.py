@@ -32,15 +32,20 @@ class DeclarationMismatch(ProjectionError):
 
     def __init__(self, name: str, stored: int, wanted: int) -> None:
         self.stored, self.wanted = stored, wanted
-        newer = "; this tapefold is older than the file: update it" if stored > wanted else ""
-        which = (
-            f"its file has version {stored}, the code version {wanted}"
-            if stored != wanted
-            else f"its file was made by another declaration of version {stored}"
-        )
-        super().__init__(
-            name, f"{which}{newer}; build it anew with `tapefold projections rebuild {name}`"
-        )
+        if stored > wanted:
+            text = (
+                f"its file has version {stored}, this older tapefold knows version {wanted}; "
+                f"update tapefold, or go back with `tapefold projections rollback {name}` while "
+                "the build before is kept"
+            )
+        else:
+            which = (
+                f"its file has version {stored}, the code version {wanted}"
+                if stored != wanted
+                else f"its file was made by another declaration of version {stored}"
+            )
+            text = f"{which}; build it anew with `tapefold projections rebuild {name}`"
+        super().__init__(name, text)
 
 
 class LogChanged(ProjectionError):

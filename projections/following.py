@@ -8,7 +8,7 @@ from .applying import Applier
 from .continuity import check_log
 from .database import FILLING
 from .filling import fill
-from .log import LogRow
+from .log import Footprint, LogRow
 
 PAGE: Final = 8_000
 """Rows of a page at most."""
@@ -30,17 +30,28 @@ class Follower:
         self._most = page
         self._size = min(page, FIRST)
         self._seen: int | None = None
+        self._footprint: Footprint | None = None
+        """Of the store's files, when there was nothing new in them."""
 
     def is_anything_new(self) -> bool:
         """A cheap look: whether the log ends elsewhere than at the row that was read last.
 
         Takes no lock. Who asks this alone would not notice another log that ends at the same id.
         """
-        return self._seen is None or self._log.last_id() != self._seen
+        if self._seen is None:
+            return True
+        footprint = self._log.footprint()
+        if footprint is not None and footprint == self._footprint:
+            return False
+        # Of the files before the question: what is committed in between changes them once more.
+        self._footprint = footprint
+        return self._log.last_id() != self._seen
 
     def refresh(self) -> None:
-        """See that it is the file at the store's path that is looked at. Raises `StoreMissing`."""
+        """See that it is the file at the store's path that is looked at, and look into it at the
+        next time, whatever it seems. Raises `StoreMissing`."""
         self._log.refresh()
+        self._footprint = None
 
     def step(self, upto: int | None = None) -> int:
         """Apply one page, none after the id `upto`; answers how many rows it had, 0 at the end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,14 @@ from tapefold.store import StoreTapes
 
 BASES: Final = 100_000
 """Entries of frozen parents that are kept for their forks."""
+
+_TICK: Final = 100_000_000
+"""Nanoseconds after which the time of a file's last change tells it from any later one: systems
+keep these times in steps of some milliseconds, the coarsest of two seconds are no home for SQLite's
+write-ahead log."""
+
+Footprint = tuple[int, int, int]
+"""Which file it is, the time of its last change, and its size."""
 
 
 class LogRow(NamedTuple):
@@ -100,6 +109,9 @@ class Log:
         self.bases = Bases(BASES)
         self._path = recorder.datastore.address.path
         self._file = _identity(self._path)
+        wal = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
+        self._files = tuple(path for path in (wal, self._path) if path is not None)
+        """Where a commit writes first: the log, or without one the store itself."""
 
     @property
     def uuid(self) -> str:
@@ -131,6 +143,18 @@ class Log:
         self._recorder.reopen()
         self.bases = Bases(BASES)
         self._file = found
+
+    def footprint(self) -> Footprint | None:
+        """What a commit changes of the store's files, without asking SQLite; None if nothing can
+        be said of it: a commit within the clock's last tick may have left no trace of its own."""
+        for path in self._files:
+            try:
+                found = path.stat()
+            except OSError:
+                continue
+            is_old = abs(time.time_ns() - found.st_mtime_ns) > _TICK
+            return (found.st_ino, found.st_mtime_ns, found.st_size) if is_old else None
+        return None
 
     def last_id(self) -> int:
         """The id of the newest row, 0 where there is none."""

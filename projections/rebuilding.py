@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from .applying import Applier
+from .beginning import begin_build, discard_outdated
 from .database import FILLING, Build
 from .declaration import Projection
-from .errors import BuildDamaged, LogChanged, ProjectionError
+from .errors import BuildDamaged, DeclarationMismatch, LogChanged, ProjectionError
 from .faults import named_faults
 from .filling import fill
 from .following import Follower, catch_up
@@ -112,12 +113,15 @@ class Rebuild:
         """Build, verify, switch.
 
         `from_scratch`: throw an unfinished build away, and do not compare with the live one,
-        which the log may no longer agree with. `accept`: switch although rows differ.
+        which the log may no longer agree with. `accept`: switch although rows differ, or
+        although the live build is of a newer version.
         `switch`: false leaves the verified build beside the live one. `sample`: how many
         sessions are folded anew where nothing live can be compared; None: all.
-        Raises `PoisonEvent`, `LogChanged`, `AlreadyRunning`, `BuildFault`.
+        Raises `PoisonEvent`, `LogChanged`, `AlreadyRunning`, `DeclarationMismatch`, `BuildFault`.
         """
         self._log.refresh()
+        self._check_version(switch=switch, accept=accept)
+        discarded = discard_outdated(self._registry, self._projection)
         if from_scratch:
             self._throw_away()
         with ExitStack() as stack:
@@ -126,6 +130,9 @@ class Rebuild:
             stack.enter_context(named_faults(info.name, build.path))
             live = LiveSide(self._registry, self._projection, self._log)
             report = RebuildReport(info.name, info.number, before=live.number)
+            report.notes += [
+                f"build {number} was begun by another program; thrown away" for number in discarded
+            ]
             self._fill(build, None if from_scratch else live.position(), report)
             report.verification = self._verify(build, live, report, sample, from_scratch)
             self._pause("verified")
@@ -139,6 +146,14 @@ class Rebuild:
             report.events, report.position = progress.events, progress.position
             return report
 
+    def _check_version(self, *, switch: bool, accept: bool) -> None:
+        """Raise `DeclarationMismatch` where an older program would put its build in the place of a
+        newer one's."""
+        wanted = self._projection.SCHEMA_VERSION
+        live = self._registry.find_live(self._projection.NAME)
+        if switch and not accept and live is not None and live.schema_version > wanted:
+            raise DeclarationMismatch(live.name, live.schema_version, wanted)
+
     def _throw_away(self) -> None:
         for info in self._registry.builds(self._projection.NAME):
             if info.state == BUILDING:
@@ -148,7 +163,7 @@ class Rebuild:
         """The build to work on, which nobody else works on as long as `stack` holds it."""
         projection, name = self._projection, self._projection.NAME
         while True:
-            info = self._registry.begin(name, projection.SCHEMA_VERSION, projection.fingerprint())
+            info = begin_build(self._registry, projection)
             path = self._registry.path_of(name, info.number)
             lock = RunningLock(name, path)
             lock.acquire(wait=False, holder=partial(holder_of, path, projection))

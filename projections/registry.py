@@ -30,6 +30,9 @@ _TABLES: Final = (
     # The highest number ever given: one that is used again would mean two files to a reader.
     "CREATE TABLE IF NOT EXISTS tapefold_numbers (name TEXT PRIMARY KEY, build INTEGER NOT NULL) "
     "WITHOUT ROWID",
+    # Which program has begun a build: see program.py.
+    "CREATE TABLE IF NOT EXISTS tapefold_programs (name TEXT NOT NULL, build INTEGER NOT NULL, "
+    "program TEXT NOT NULL, PRIMARY KEY (name, build)) WITHOUT ROWID",
 )
 
 
@@ -112,6 +115,23 @@ class Registry:
         ]
         return found[-1] if found else None
 
+    def outdated(self, name: str, fingerprint: str, program: str) -> list[BuildInfo]:
+        """Builds of this declaration that never were live and that another program has begun."""
+        known = {
+            number
+            for number, made_by in self._rows(
+                "SELECT build, program FROM tapefold_programs WHERE name = ?", name
+            )
+            if made_by == program
+        }
+        return [
+            info
+            for info in self.builds(name)
+            if info.state == BUILDING
+            and info.fingerprint == fingerprint
+            and info.number not in known
+        ]
+
     def is_known(self, name: str, number: int) -> bool:
         """Whether a build is still there."""
         return any(info.number == number for info in self.builds(name))
@@ -152,8 +172,8 @@ class Registry:
 
     # -- changing --------------------------------------------------------------------------
 
-    def begin(self, name: str, schema_version: int, fingerprint: str) -> BuildInfo:
-        """The unfinished build of this declaration, else a new one."""
+    def begin(self, name: str, schema_version: int, fingerprint: str, program: str) -> BuildInfo:
+        """The unfinished build of this declaration, else a new one. `program`: what begins it."""
         with self._changing(name) as connection:
             found = self.unfinished(name, fingerprint)
             if found is not None:
@@ -167,6 +187,9 @@ class Registry:
             info = BuildInfo(name, number, schema_version, fingerprint, BUILDING, made)
             connection.execute("INSERT INTO tapefold_builds VALUES (?, ?, ?, ?, ?, ?)", info)
             connection.execute("INSERT OR REPLACE INTO tapefold_numbers VALUES (?, ?)", info[:2])
+            connection.execute(
+                "INSERT OR REPLACE INTO tapefold_programs VALUES (?, ?, ?)", (*info[:2], program)
+            )
             return info
 
     def go_live(self, name: str, number: int, expected: int | None) -> None:
@@ -205,6 +228,9 @@ class Registry:
                 raise ProjectionError(name, f"build {number} is live; switch to another one first")
             connection.execute(
                 "DELETE FROM tapefold_builds WHERE name = ? AND build = ?", (name, number)
+            )
+            connection.execute(
+                "DELETE FROM tapefold_programs WHERE name = ? AND build = ?", (name, number)
             )
             connection.execute(
                 "UPDATE tapefold_live SET before = NULL WHERE name = ? AND before = ?",

@@ -317,7 +317,7 @@ def test_the_runner_of_older_code_ends_with_the_reason_when_newer_code_has_switc
     assert report.switched
     thread.join(20)
     own.close()
-    assert "this tapefold is older than the file" in caught[0]
+    assert "update tapefold" in caught[0]
     shop.run(CountingNext())
     assert verify_live(CountingNext(), shop.log, shop.path).is_equal
 
