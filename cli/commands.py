@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from tapefold import __version__
@@ -70,9 +72,17 @@ COMMANDS = {
     help="Where the sessions are: a path, sqlite:///path or memory:.  [default: TAPEFOLD_DB, "
     "else the file of your own user]",
 )
+@click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="MODULE",
+    help="Import a module first, which holds events of your own; again for more. So does "
+    "TAPEFOLD_IMPORT, for all of its names.",
+)
 @click.version_option(__version__, message="tapefold %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, db: str | None) -> None:
+def cli(ctx: click.Context, db: str | None, imports: tuple[str, ...]) -> None:
     """Keep, read, replay and fork the sessions of AI agents.
 
     Begin with `tapefold import FILE`, then look: `tapefold view last`.
@@ -82,3 +92,8 @@ def cli(ctx: click.Context, db: str | None) -> None:
     position: 5 or #5, as the tree shows it. Each command tells more, with examples, with --help.
     """
     ctx.obj = db
+    listed = os.environ.get("TAPEFOLD_IMPORT", "")
+    if imports or listed:
+        from .imports import import_modules
+
+        import_modules(imports, listed)

@@ -29,12 +29,16 @@ class Match:
 
 
 def find_text(
-    sessions: Sessions, session_id: str, known: Iterable[str | None], text: str
+    sessions: Sessions,
+    session_id: str,
+    known: Iterable[str | None],
+    text: str,
+    upto: int | None = None,
 ) -> Match | None:
     """The first place where a session says `text`; letter case does not count.
 
     `known`: title and the like, looked at first. Then the tape is read, an event at a time; what
-    is inherited belongs to the parent and is not searched.
+    is inherited belongs to the parent and is not searched. `upto`: the last position that is read.
     """
     needle = text.casefold()
     for one in known:
@@ -42,7 +46,7 @@ def find_text(
         if found is not None:
             return Match(None, None, found)
     quick = _quick(sessions, needle)
-    for position, topic, state in sessions.recorder.iter_events(session_id):
+    for position, topic, state in sessions.recorder.iter_events(session_id, lte=upto):
         is_plain = state.isascii() and b"\\u" not in state
         if quick is not None and is_plain and quick not in state.lower():
             continue

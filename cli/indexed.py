@@ -6,7 +6,7 @@ is the same either way, but for tokens and costs, which only the index knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from heapq import merge
 from itertools import islice
@@ -24,6 +24,7 @@ from .listing import listed_session, listed_sessions, timeless
 if TYPE_CHECKING:
     from tapefold import Sessions
     from tapefold.projections.branch_tree.index import IndexedSession
+    from tapefold.projections.parking import Parked
 
     from .projected import Projected
 
@@ -66,57 +67,58 @@ def indexed_sessions(
 ) -> Iterator[Listed]:
     """The wanted sessions out of the index, as `listed_sessions` has them.
 
-    Sessions that stand still at an event that cannot be applied come from their tapes.
+    One that stands still at an event that cannot be applied is as it was before that event; where
+    that is its first, there is no row of it, and its tape tells the problem.
     """
     index = SessionIndex(read.connection)
-    parked = _parked(read, sessions, wanted, left)
-    is_plain = not parked and wanted.text is None
+    rowless = [one for one in read.parked if index.get(one) is None]
+    lost = _lost(rowless, sessions, wanted, left)
+    is_plain = not lost and wanted.text is None
     rows = index.page(
-        _filter(index, read, wanted),
+        _filter(index, wanted),
         sort=wanted.sort,
         limit=wanted.limit if is_plain else None,
         offset=wanted.offset if is_plain else 0,
     )
-    found: Iterator[Listed] = map(_listed, rows)
+    found: Iterator[Listed] = (_listed(row, read.parked.get(row.session_id)) for row in rows)
     if wanted.text is not None:
         found = _saying(sessions, found, wanted.text, left)
     if not is_plain:
         end = None if wanted.limit is None else wanted.offset + wanted.limit
-        found = islice(merge(found, parked, key=SORT_KEYS[wanted.sort]), wanted.offset, end)
+        found = islice(merge(found, lost, key=SORT_KEYS[wanted.sort]), wanted.offset, end)
     number = 0
     for one in found:
         number += 1
         yield one
     # These sort last: who looks at the newest alone never comes to them.
     if wanted.since is not None and (number != wanted.limit or wanted.sort != NEWEST):
-        left.extend(timeless(one) for one in index.without_time() if one not in read.parked)
+        left.extend(map(timeless, index.without_time()))
 
 
-def _parked(read: Projected, sessions: Sessions, wanted: Wanted, left: list[str]) -> list[Listed]:
-    found = (
-        listed_session(sessions, activity_of(sessions, one), wanted, left) for one in read.parked
-    )
+def _lost(ids: Iterable[str], sessions: Sessions, wanted: Wanted, left: list[str]) -> list[Listed]:
+    found = (listed_session(sessions, activity_of(sessions, one), wanted, left) for one in ids)
     return sorted((one for one in found if one is not None), key=SORT_KEYS[wanted.sort])
 
 
-def _filter(index: SessionIndex, read: Projected, wanted: Wanted) -> SessionFilter:
+def _filter(index: SessionIndex, wanted: Wanted) -> SessionFilter:
     directories = None
     if wanted.directory is not None:
         directories = [one for one in index.directories() if is_below(one, wanted.directory)]
-    return SessionFilter(
-        directories=directories, since=wanted.since, name=wanted.name, without=read.parked
-    )
+    return SessionFilter(directories=directories, since=wanted.since, name=wanted.name)
 
 
 def _saying(
     sessions: Sessions, found: Iterator[Listed], text: str, left: list[str]
 ) -> Iterator[Listed]:
-    """Those that say a text. Messages are looked through on the tapes."""
+    """Those that say a text. Messages are looked through on the tapes, of a session that stands
+    still up to there."""
     from .grepping import find_text
 
     for one in found:
         try:
-            match = find_text(sessions, one.session_id, (one.title, one.first_words), text)
+            known = (one.title, one.first_words)
+            upto = None if one.parked is None else one.parked.position - 1
+            match = find_text(sessions, one.session_id, known, text, upto)
         except StoreError:
             raise
         except TapefoldError as error:
@@ -126,7 +128,7 @@ def _saying(
             yield replace(one, match=match)
 
 
-def _listed(row: IndexedSession) -> Listed:
+def _listed(row: IndexedSession, parked: Parked | None) -> Listed:
     return Listed(
         session_id=row.session_id,
         position=row.position,
@@ -143,4 +145,5 @@ def _listed(row: IndexedSession) -> Listed:
         parent_position=row.parent_position,
         spent=row.tokens,
         last_id=row.last_id,
+        parked=parked,
     )

@@ -14,6 +14,7 @@ from tapefold.domain.instants import seconds
 from tapefold.projections.branch_tree.index import name_key
 
 if TYPE_CHECKING:
+    from tapefold.projections.parking import Parked
     from tapefold.projections.usage import Tokens
 
     from .grepping import Match
@@ -32,7 +33,8 @@ class Listed:
     model on this tape. `spent` are the tokens and the cost that its events tell of, where the
     list comes from the session index; None: not known. `match` is where the searched text stands.
     `problem` tells why the session cannot be read; then most of the rest is empty. `last_id` is
-    the id of the last event in the store's log.
+    the id of the last event in the store's log. `parked`: where the session stands still in the
+    session index, and why; then all of this is as it was before that event.
     """
 
     session_id: str
@@ -52,6 +54,7 @@ class Listed:
     problem: str | None = None
     spent: Tokens | None = None
     last_id: int = 0
+    parked: Parked | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tapefold import Sessions
     from tapefold.projections.declaration import Projection
     from tapefold.projections.log import Log
+    from tapefold.projections.parking import Parked
     from tapefold.projections.reading import Lag, ReadModel
 
 CATCH_UP = 2.0
@@ -28,18 +29,20 @@ CATCH_UP = 2.0
 
 class Projected(NamedTuple):
     """One snapshot of a projection: the connection to its tables, the log that it was made of,
-    how far it is behind, and the sessions that stand still at an event which cannot be applied."""
+    how far it is behind, and the sessions that stand still at an event which cannot be applied,
+    by id."""
 
     connection: Any
     log: Log
     lag: Lag
-    parked: frozenset[str]
+    parked: dict[str, Parked]
 
     def warn_if_parked(self, session_id: str) -> None:
         """Say on standard error that what is read of a session ends before its tape does."""
         if session_id in self.parked:
             complain(
-                f"session {session_id!r} is read up to an event that cannot be applied; see "
+                f"session {session_id!r} is read up to position "
+                f"{self.parked[session_id].position}, which cannot be applied; see "
                 "`tapefold projections parked`"
             )
 
@@ -49,13 +52,13 @@ def projected(
     sessions: Sessions, projection: Projection, *, seconds: float = CATCH_UP
 ) -> Iterator[Projected]:
     """A snapshot of a projection that has caught up, or tried to for `seconds`; a warning on
-    standard error says how far behind it is.
+    standard error says how far behind it is, if it lacks what the log held at the beginning.
 
     The first read builds the projection. Raises `NoFiles` for a store in memory, and
     `DeclarationMismatch`, `LogChanged`, which name the command that helps.
     """
     from tapefold.projections.log import Log
-    from tapefold.projections.parking import parked_ids
+    from tapefold.projections.parking import parked
     from tapefold.projections.reading import ReadModel
     from tapefold.projections.registry import store_path
 
@@ -63,25 +66,28 @@ def projected(
     log = Log(sessions.recorder, sessions.mapper)
     model = ReadModel(projection, log, path)
     try:
-        _catch_up(model, log, path, seconds)
+        end = log.last_id()
+        is_run = _catch_up(model, log, path, end, seconds)
         with model.reading() as build:
             lag = model.lag(build)
-            _warn(projection.NAME, lag)
-            yield Projected(build.connection, log, lag, frozenset(parked_ids(build)))
+            if lag.is_filling or lag.position < end:
+                _warn(projection.NAME, lag, is_run)
+            standing = {one.session_id: one for one in parked(build)}
+            yield Projected(build.connection, log, lag, standing)
     finally:
         model.close()
 
 
-def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
-    """Bring the projection up to the log, or let the process that runs it do so."""
+def _catch_up(model: ReadModel, log: Log, path: Path, end: int, seconds: float) -> bool:
+    """Bring the projection up to the id `end`, or let the process that runs it do so; answers
+    whether there is such a process."""
     from tapefold.projections.errors import AlreadyRunning, ProjectionMissing
     from tapefold.projections.faults import is_database_fault
     from tapefold.projections.runner import Runner
 
-    end = log.last_id()
     try:
         if model.has_passed(end):
-            return
+            return False  # who runs it does not matter
     except ProjectionMissing:
         pass  # the run below makes it
     try:
@@ -95,21 +101,23 @@ def _catch_up(model: ReadModel, log: Log, path: Path, seconds: float) -> None:
             timer.cancel()
     except AlreadyRunning:
         model.wait_for(end, seconds)
+        return True
     except Exception as error:
         if not is_database_fault(error):
             raise
         # The folder cannot be written, say: what there is can be read all the same.
         complain(f"projection {model.projection.NAME} cannot catch up: {error}")
+    return False
 
 
-def _warn(name: str, lag: Lag) -> None:
+def _warn(name: str, lag: Lag, is_run: bool) -> None:
+    """Say how far it is behind, and what to start if nobody runs it."""
     if lag.is_filling:
-        complain(
-            f"projection {name} is still being built ({count(lag.rows, 'event')} to go), so this "
-            f"answer is not complete; `tapefold projections run {name}` builds it"
+        text = (
+            f"still being built ({count(lag.rows, 'event')} to go), so this answer is not complete"
         )
-    elif lag.rows:
-        complain(
-            f"projection {name} is {count(lag.rows, 'event')} behind the log; "
-            f"`tapefold projections run {name}` keeps it up"
-        )
+        advice = "builds it"
+    else:
+        text, advice = f"{count(lag.rows, 'event')} behind the log", "keeps it up"
+    start = "" if is_run else f"; `tapefold projections run {name}` {advice}"
+    complain(f"projection {name} is {text}{start}")

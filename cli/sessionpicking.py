@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .moments import day_and_time
 from .paper import Part, Span, cell_len, chop, pad
 from .picker import Picker
-from .sessiontable import messages_text, title_of
+from .sessiontable import messages_text, style_of, title_of
 from .visible import one_line
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Rows:
         room = max(width // 2, 12)
         title = one_line(title_of(one))
         title = title if cell_len(title) <= room else chop(title, room - 1) + "…"
-        yield Span(pad(title, room), "bad" if one.problem else "")
+        yield Span(pad(title, room), style_of(one))
         facts = [messages_text(one), _short(one.session_id), one.directory or ""]
         if one.parent is not None:
             facts.insert(1, f"fork of {one.parent}")

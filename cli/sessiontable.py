@@ -44,7 +44,7 @@ def print_sessions(paper: Paper, listed: Sequence[Listed]) -> None:
     """Print all, with what was searched for below each."""
     if paper.width is not None and paper.width < NARROW:
         for one in listed:
-            paper.cut_line(Span(title_of(one), "bad" if one.problem else "bold"))
+            paper.cut_line(Span(title_of(one), style_of(one) or "bold"))
             paper.cut_line("  ", Span(facts_of(paper, one), "dim"))
             _print_match(paper, one)
         return
@@ -131,10 +131,17 @@ def _print_match(paper: Paper, one: Listed) -> None:
 
 
 def title_of(one: Listed) -> str:
-    """What stands for a session in a list."""
+    """What stands for a session in a list. Behind the mark of one that is parked all is as it was
+    before that position."""
     if one.problem is not None:
-        return f"(unreadable: {one.problem})"
-    return one.title or one.first_words or "(no words yet)"
+        return f"(unreadable: {one.problem.split('; ')[0]})"
+    mark = "" if one.parked is None else f"(parked at {one.parked.position}) "
+    return mark + (one.title or one.first_words or "(no words yet)")
+
+
+def style_of(one: Listed) -> str:
+    """How that is shown."""
+    return "bad" if one.problem else "warning" if one.parked else ""
 
 
 def messages_text(one: Listed) -> str:

@@ -227,7 +227,7 @@ def event_shape(event: Event) -> Shape:
 def sessions_shape(listed: Iterable[Listed]) -> Shape:
     """`sessions --json`. `match`: where the text of --grep stands (position null: in the title
     or the first words); `problem`: why a session cannot be read; `tokens` and `cost`: null where
-    the session index is not built."""
+    the session index is not built; `parked`: the event that stops a session there, and why."""
     return {"sessions": [_session(one) for one in listed]}
 
 
@@ -260,6 +260,9 @@ def _session(one: Listed) -> Shape:
             "cache_write": one.spent.cache_write,
         },
         "cost": None if one.spent is None else one.spent.cost,
+        "parked": None
+        if one.parked is None
+        else {"position": one.parked.position, "error": one.parked.error},
     }
 
 

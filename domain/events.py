@@ -8,7 +8,7 @@ everything else, a frozen record of its own for each kind. Every kind has an exp
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeGuard
 
 from .bodies import (
     AnchorBody,
@@ -40,12 +40,13 @@ from .heads import Head, Timestamp
 TOPIC_PREFIX: Final = "tapefold."
 
 
-def is_ours(topic: str) -> bool:
+def is_ours(topic: object) -> TypeGuard[str]:
     """Whether a topic is one of tapefold's events, known to this release or not.
 
-    Topics with a colon are import paths, also of a host's module `tapefold.something:Class`.
+    Topics with a colon are import paths, also of a host's module `tapefold.something:Class`. A
+    column of SQLite holds any type, whatever it was declared as: what is no text is not ours.
     """
-    return topic.startswith(TOPIC_PREFIX) and ":" not in topic
+    return isinstance(topic, str) and topic.startswith(TOPIC_PREFIX) and ":" not in topic
 
 
 class Event:

@@ -149,7 +149,8 @@ class TextIdNeeded(InvalidValue):
 class UnreadableEvent(TapefoldError, MapperDeserialisationError):
     """A stored event is damaged, or was written with another key. Its row was left alone.
 
-    `session_id` and `position` are None where the caller did not say them.
+    `session_id` and `position` are None where the caller did not say them. `reason` is the text
+    without them, for who has named them already.
     """
 
     ADVICE: ClassVar[str] = (
@@ -164,8 +165,13 @@ class UnreadableEvent(TapefoldError, MapperDeserialisationError):
         self.session_id = session_id
         self.position = position
         self.problem = problem
-        where = "" if session_id is None else f"session {session_id!r}, position {position}: "
-        super().__init__(f"{where}stored event {topic!r} cannot be read: {problem}; {self.ADVICE}")
+        self.reason = f"{problem}; {self.ADVICE}"
+        where = before = ""
+        if session_id is not None:
+            where = f"session {session_id!r}, position {position}: "
+            if position is not None and position > 1:
+                before = f"; what lies before it: `tapefold view {session_id} --at {position - 1}`"
+        super().__init__(f"{where}stored event {topic!r} cannot be read: {self.reason}{before}")
 
 
 class NewerEvent(UnreadableEvent):

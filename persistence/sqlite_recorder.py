@@ -252,6 +252,15 @@ class TapeRecorder(StreamReading, SQLiteApplicationRecorder):
         )
         return int(found[0][0])
 
+    def log_places(self, after: int, upto: int, limit: int) -> list[Row]:
+        """Return (id, originator id, version) of the rows after an id up to another one, the
+        newest first; `limit` at most. No state is read."""
+        return self._rows(
+            f"SELECT id, originator_id, originator_version FROM {self.events_table_name} "
+            "WHERE id>? AND id<=? ORDER BY id DESC LIMIT ?",
+            (after, upto, limit),
+        )
+
     def log_tape(self, originator_id: str, gt: int, limit: int) -> list[Row]:
         """Return the same of one stream's rows after a position, in order of position."""
         return self._rows(

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 
+from tapefold.persistence.rows import size_of
 from tapefold.persistence.sqlite_connection import Row
 
 EventRow = tuple[int, str, bytes]
@@ -88,7 +89,7 @@ class StreamReading(ABC):
             if len(events) < rows:
                 return
             gt = events[-1][0]
-            size = sum(len(state) for _, _, state in events)
+            size = sum(size_of(state) for _, _, state in events)
             rows = max(1, min(page, rows * _PAGE_BYTES // max(size, 1)))
 
     def select_after(self, originator_id: str, position: int) -> list[EventRow]:

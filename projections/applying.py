@@ -17,7 +17,7 @@ from .errors import PoisonEvent
 from .faults import is_database_fault
 from .folds import Folds
 from .log import Log, LogRow
-from .parking import park, parked_ids
+from .parking import park, parked_ids, reason_of
 
 ATTEMPTS: Final = 3
 """How often an event is tried, each time on a fold from the tape, before its session is parked."""
@@ -36,11 +36,18 @@ class Applier:
         self._folds = Folds(build.projection, log)
         self._parked: set[str] | None = None
         self._version: int | None = None
+        self._newly_parked: list[str] = []
 
     def forget(self) -> None:
         """After a roll-back, or when the rows may be others: start from the tables."""
         self._folds.clear()
         self._parked = None
+        self._newly_parked = []
+
+    def take_parked(self) -> list[str]:
+        """A line for each session that was parked since this was asked last. After the commit."""
+        taken, self._newly_parked = self._newly_parked, []
+        return taken
 
     def look(self) -> None:
         """Forget what is known if somebody else has written: a retry, a refold, another runner.
@@ -79,6 +86,11 @@ class Applier:
         assert error is not None
         return self._up_to_the_fault(session_id, rows)
 
+    def let_go(self, session_ids: Iterable[str]) -> None:
+        """Keep the folds of these sessions no longer: their tapes are read to the end."""
+        for session_id in session_ids:
+            self._folds.discard(session_id)
+
     def _parked_ids(self) -> set[str]:
         if self._parked is None:
             self._parked = parked_ids(self.build)
@@ -90,7 +102,7 @@ class Applier:
         if not new:
             self._folds.give_back(session_id, fold)
             return 0
-        if not fold.position and new[0].position > 1 and not self.log.begins_as_ours(session_id):
+        if not fold.position and not self.log.begins_as_ours(session_id):
             return 0  # whose a stream is, its first event says
         with _Savepoint(self.build.connection):
             self._apply(fold, new)
@@ -120,9 +132,15 @@ class Applier:
     def _stop_at(self, row: LogRow, error: Exception) -> None:
         if not self._parks:
             raise PoisonEvent(
-                self.build.projection.NAME, row.session_id, row.position, row.topic, str(error)
+                self.build.projection.NAME,
+                row.session_id,
+                row.position,
+                row.topic,
+                reason_of(error, row),
             ) from error
         park(self.build, row, error, ATTEMPTS)
+        where = f"session {row.session_id} parked at {row.position} ({row.topic})"
+        self._newly_parked.append(f"{where}: {reason_of(error, row)}")
         self._parked_ids().add(row.session_id)
 
 

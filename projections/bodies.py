@@ -8,7 +8,7 @@ import msgspec
 
 from tapefold.domain.heads import Origin
 from tapefold.domain.kernel import State
-from tapefold.loading import load_state
+from tapefold.loading import load_basis, load_state
 
 from .log import Log, LogEvent
 from .values import column, json_column, text_of
@@ -217,11 +217,7 @@ def load_fork_basis(log: Log, session_id: str, origin: Origin) -> State:
     """The frozen state of a parent at the point of a fork. Raises `BasisMissing`."""
     from tapefold.domain.errors import BasisMissing, PositionOutOfRange, SessionNotFound
 
-    found = log.bases.get(origin.session_id, origin.position)
-    if found is None:
-        try:
-            found = load_state(log.tapes, origin.session_id, origin.position, log.bases).freeze()
-        except (SessionNotFound, PositionOutOfRange) as error:
-            raise BasisMissing(session_id, origin.session_id, origin.position) from error
-        log.bases.put(found)
-    return found
+    try:
+        return load_basis(log.tapes, origin.session_id, origin.position, log.bases)
+    except (SessionNotFound, PositionOutOfRange) as error:
+        raise BasisMissing(session_id, origin.session_id, origin.position) from error

@@ -23,6 +23,11 @@ ASK_EVERY: Final = 0.0005
 FILLING: Final = "filling"
 FOLLOWING: Final = "following"
 
+_ANCHOR_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS tapefold_anchor (one INTEGER PRIMARY KEY CHECK (one = 1), "
+    "position INTEGER NOT NULL, digest TEXT)"
+)
+
 _OWN_TABLES: Final = (
     "CREATE TABLE tapefold_projection (one INTEGER PRIMARY KEY CHECK (one = 1), "
     "name TEXT NOT NULL, schema_version INTEGER NOT NULL, fingerprint TEXT NOT NULL, "
@@ -33,6 +38,7 @@ _OWN_TABLES: Final = (
     "CREATE TABLE tapefold_parked (session_id TEXT PRIMARY KEY, position INTEGER NOT NULL, "
     "log_id INTEGER NOT NULL, topic TEXT NOT NULL, kind TEXT NOT NULL, error TEXT NOT NULL, "
     "attempts INTEGER NOT NULL, since TEXT NOT NULL)",
+    _ANCHOR_TABLE,
     "CREATE TABLE tapefold_runner (one INTEGER PRIMARY KEY CHECK (one = 1), pid INTEGER, "
     "started REAL, heartbeat REAL, rate REAL)",
 )
@@ -66,11 +72,15 @@ class Sign(NamedTuple):
     rate: float
 
 
-def connect(path: Path, *, read_only: bool = False, create: bool = True) -> sqlite3.Connection:
+def connect(
+    path: Path, *, read_only: bool = False, create: bool = True, alone: bool = False
+) -> sqlite3.Connection:
     """A connection without implicit transactions. A projection can be built anew, so a commit
     need not survive a loss of power; it survives the death of the process.
 
-    `create`: make the file if it is missing. Raises `sqlite3.Error`.
+    `create`: make the file if it is missing. `alone`: nobody else may have it open; SQLite keeps
+    its index of the write-ahead log in memory then, and so needs no space on the disk to read.
+    Raises `sqlite3.Error`.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     uri = f"{path.absolute().as_uri()}?mode={mode}"
@@ -78,6 +88,8 @@ def connect(path: Path, *, read_only: bool = False, create: bool = True) -> sqli
         uri, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False
     )
     try:
+        if alone:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         if not read_only:
             _use_write_ahead_log(connection)
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -202,6 +214,29 @@ class Build:
             "UPDATE tapefold_projection SET position = ?, digest = ?, events = events + ?",
             (position, digest, events),
         )
+
+    def anchor(self) -> tuple[int, str | None] | None:
+        """Where the last row that was read waits for its parked session: id and digest of the
+        last one that does not, 0 where all do. None where the last row is itself that one."""
+        try:
+            row = self.connection.execute("SELECT position, digest FROM tapefold_anchor").fetchone()
+        except sqlite3.OperationalError as error:
+            if str(error).startswith("no such table"):
+                return None  # a file that was made before there was one
+            raise
+        return None if row is None else (int(row[0]), row[1])
+
+    def put_anchor(self, position: int, digest: str | None) -> None:
+        """Note it. In the transaction of the position."""
+        self.connection.execute(_ANCHOR_TABLE)
+        self.connection.execute(
+            "INSERT OR REPLACE INTO tapefold_anchor VALUES (1, ?, ?)", (position, digest)
+        )
+
+    def forget_anchor(self) -> None:
+        """The last row that was read is proof enough."""
+        if self.anchor() is not None:
+            self.connection.execute("DELETE FROM tapefold_anchor")
 
     def fill_on(self, cursor: str | None, events: int) -> None:
         """Note the last session that was finished while filling."""

@@ -52,6 +52,7 @@ class LogChanged(ProjectionError):
     """The log is not the one that the projection has read: restored, replaced or shortened."""
 
     def __init__(self, name: str, what: str) -> None:
+        self.what = what
         super().__init__(
             name,
             f"{what}; the log was restored, replaced or shortened, so what was projected may be "

@@ -18,6 +18,7 @@ from tapefold.persistence.sqlite_recorder import TapeRecorder
 
 from .faults import is_database_fault
 from .log import Log, LogRow
+from .parking import reason_of
 
 PAGE_BYTES: Final = 8 << 20
 FIRST: Final = 1_000
@@ -39,6 +40,7 @@ class EventStats:
 
     counts: Counter[tuple[str, int]] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)
+    """By topic; one that is no text as Python writes it, cut at 80 signs."""
     unreadable: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +104,8 @@ def event_stats(recorder: TapeRecorder, mapper: TapeMapper[Any], say: Say = _not
     stats = EventStats()
     for row in _rows(Log(recorder, mapper), say):
         if not Log.is_ours(row):
-            stats.foreign[row.topic] += 1
+            topic: object = row.topic
+            stats.foreign[topic if isinstance(topic, str) else repr(topic)[:80]] += 1
             continue
         try:
             stats.counts[row.topic, _version(mapper, row)] += 1
@@ -143,7 +146,7 @@ def check_events(
 
 
 def _failure(row: LogRow, error: Exception) -> Failure:
-    text = str(error) or type(error).__name__
+    text = reason_of(error, row) or type(error).__name__
     return Failure(row.session_id, row.position, row.id, row.topic, type(error).__name__, text)
 
 
@@ -163,5 +166,5 @@ def _rows(log: Log, say: Say) -> Iterator[LogRow]:
         yield from rows
         after, done = rows[-1].id, done + len(rows)
         say(done, total)
-        taken = max(1, sum(len(row.state) for row in rows))
+        taken = max(1, sum(row.size for row in rows))
         size = max(1, min(2_000, 4 * len(rows), len(rows) * PAGE_BYTES // taken))

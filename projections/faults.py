@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import disk_usage
 from typing import Final
 
 from eventsourcing.persistence import DatabaseError, InterfaceError, OperationalError
@@ -33,6 +34,9 @@ _PLACE: Final = {
     sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_SCHEMA,
 }
+NEEDED: Final = 64 << 10
+"""Bytes that a disk must have free for SQLite to work at all, about."""
+
 _FOR_GOOD: Final = (BuildDamaged, StoreClosed, StoreForked, StoreTooNew)
 """What no waiting helps against."""
 
@@ -70,8 +74,16 @@ def named(error: sqlite3.Error, name: str, path: Path) -> ProjectionError:
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists() and path.parent.exists():
         return BuildNotWritable(name, path, "it is not there, and cannot be made")
     if code in _PLACE:
-        return BuildNotWritable(name, path, str(error))
+        return BuildNotWritable(name, path, _problem_of(error, path))
     return BuildDamaged(name, path, str(error))
+
+
+def _problem_of(error: sqlite3.Error, path: Path) -> str:
+    """SQLite calls it `disk I/O error` where a full disk has no room for its shared memory."""
+    with suppress(OSError):
+        if disk_usage(path.parent).free < NEEDED:
+            return "the disk is full"
+    return str(error)
 
 
 def _is_damage(error: BaseException) -> bool:
@@ -80,6 +92,11 @@ def _is_damage(error: BaseException) -> bool:
     return isinstance(error, sqlite3.Error) and (
         _primary(error) in _DAMAGED or _lacks_a_table(error)
     )
+
+
+def is_of_its_place(error: sqlite3.Error) -> bool:
+    """Whether the place of a file is at fault: a full disk, rights, a folder; not its content."""
+    return _primary(error) in _PLACE
 
 
 def is_damage(error: BaseException) -> bool:

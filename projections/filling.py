@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .applying import Applier
-from .continuity import check_log
+from .continuity import check_log, note_anchor
 from .log import LogRow
 
 EVENTS: Final = 4_000
@@ -46,6 +46,7 @@ def fill(applier: Applier) -> Iterator[int]:
         _check(applier)
         last = log.row(target) if target else None
         build.follow_from(target, None if last is None else last.digest())
+        note_anchor(build, log, last)
 
 
 def _check(applier: Applier) -> None:
@@ -63,6 +64,7 @@ class _Batch:
         self._events = 0
         self._bytes = 0
         self._done: str | None = None
+        self._finished: list[str] = []
 
     def add(self, row: LogRow) -> bool:
         """Take a row; answers whether it is time to commit."""
@@ -70,12 +72,13 @@ class _Batch:
             self._tapes.append((row.session_id, []))
         self._tapes[-1][1].append(row)
         self._events += 1
-        self._bytes += len(row.state)
+        self._bytes += row.size
         return self._events >= EVENTS or self._bytes >= BYTES
 
     def finish(self, session_id: str) -> None:
         """Note that all of a session was taken."""
         self._done = session_id
+        self._finished.append(session_id)
 
     def commit(self, before: str | None) -> int:
         """Apply and commit. `before`: the last session that was finished in an earlier batch."""
@@ -85,6 +88,9 @@ class _Batch:
             applier.look()
             events = sum(applier.apply_tape(sid, rows) for sid, rows in self._tapes)
             applier.build.fill_on(self._done or before, events)
+        # Warm folds of tapes that were read to their ends would only fill the memory.
+        applier.let_go(self._finished)
+        self._finished.clear()
         self._tapes.clear()
         self._events = self._bytes = 0
         return events

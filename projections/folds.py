@@ -45,6 +45,12 @@ class Folds:
             _, (_, dropped) = self._kept.popitem(last=False)
             self._size -= dropped
 
+    def discard(self, session_id: str) -> None:
+        """Let go of a fold that nothing more comes for."""
+        kept = self._kept.pop(session_id, None)
+        if kept is not None:
+            self._size -= kept[1]
+
     def clear(self) -> None:
         """Forget all: what they say may not have been committed."""
         self._kept.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from .applying import Applier
-from .continuity import check_log
+from .continuity import advance, check_log
 from .database import FILLING
 from .filling import fill
 from .log import Footprint, LogRow
@@ -71,7 +71,7 @@ class Follower:
                     self._seen = progress.position
                     return 0
                 events = self._applier.apply(new)
-                self._build.advance(new[-1].id, new[-1].digest(), events)
+                advance(self._build, self._log, new[-1], events)
         except BaseException:
             self._seen = None
             self._applier.forget()
@@ -90,7 +90,7 @@ class Follower:
 
     def _adapt(self, rows: list[LogRow]) -> None:
         """Smaller pages where events are large; what comes next may be larger still."""
-        taken = max(1, sum(len(row.state) for row in rows))
+        taken = max(1, sum(row.size for row in rows))
         grown = max(FIRST, 4 * len(rows))
         self._size = max(1, min(self._most, grown, len(rows) * BYTES // taken))
 

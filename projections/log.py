@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,12 +16,16 @@ from tapefold.loading import Bases
 from tapefold.persistence.errors import StoreMissing
 from tapefold.persistence.jsontext import load
 from tapefold.persistence.mapper import TapeMapper
+from tapefold.persistence.rows import row_digest, size_of
 from tapefold.persistence.sqlite_recorder import TapeRecorder
 from tapefold.persistence.sqlite_schema import DEFAULT_EVENTS_TABLE
 from tapefold.store import StoreTapes
 
 BASES: Final = 100_000
 """Entries of frozen parents that are kept for their forks."""
+
+_FIRST: Final = -(1 << 63)
+"""Before every position that a row can have."""
 
 _TICK: Final = 100_000_000
 """Nanoseconds after which the time of a file's last change tells it from any later one: systems
@@ -34,7 +37,10 @@ Footprint = tuple[int, int, int]
 
 
 class LogRow(NamedTuple):
-    """One row of the log. `id` is its place among all rows of the store, with gaps."""
+    """One row of the log. `id` is its place among all rows of the store, with gaps.
+
+    A row that we did not write may hold anything in any column but `id`: ask `Log.is_ours`.
+    """
 
     id: int
     session_id: str
@@ -44,16 +50,12 @@ class LogRow(NamedTuple):
 
     def digest(self) -> str:
         """What tells this row from any other that could stand at its id."""
-        made = sha256(f"{self.id}\0{self.position}\0".encode())
-        for part in (self.topic, self.session_id, self.state):
-            # A row that we did not write may hold anything.
-            made.update(part if isinstance(part, bytes) else _text(part))
-            made.update(b"\0")
-        return made.hexdigest()
+        return row_digest(*self)
 
-
-def _text(value: object) -> bytes:
-    return str(value).encode("utf-8", "surrogatepass")
+    @property
+    def size(self) -> int:
+        """Bytes of its state, about."""
+        return size_of(self.state)
 
 
 class LogEvent:
@@ -63,7 +65,7 @@ class LogEvent:
 
     def __init__(self, row: LogRow, head: Head, body_text: bytes) -> None:
         self.id, self.session_id, self.position, self.topic, state = row
-        self.size = len(state)
+        self.size = size_of(state)
         self.head = head
         self.body_text = body_text
         self._body: dict[str, Any] | None = None
@@ -106,7 +108,7 @@ class Log:
         self._recorder = recorder
         self._mapper = mapper
         self.tapes = StoreTapes(recorder, mapper)
-        self.bases = Bases(BASES)
+        self.bases = Bases(BASES, self.tapes.mark)
         self._path = recorder.datastore.address.path
         self._file = _identity(self._path)
         wal = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
@@ -141,7 +143,7 @@ class Log:
         if found is None:
             raise StoreMissing(str(self._path), "the file is gone", "put it back")
         self._recorder.reopen()
-        self.bases = Bases(BASES)
+        self.bases.clear()
         self._file = found
 
     def footprint(self) -> Footprint | None:
@@ -177,6 +179,12 @@ class Log:
         found = self.page(row_id - 1, 1, row_id)
         return found[0] if found else None
 
+    def places(self, after: int, upto: int, size: int = 2_000) -> Iterator[tuple[int, str, int]]:
+        """(id, session, position) of the rows after an id up to another one, the newest first."""
+        while rows := self._recorder.log_places(after, upto, size):
+            yield from rows
+            upto = rows[-1][0] - 1
+
     def tape(self, session_id: str, gt: int, upto: int) -> Iterator[LogRow]:
         """A tape's rows after position `gt` whose ids are at most `upto`, in order."""
         size = 64
@@ -189,7 +197,7 @@ class Log:
             if len(rows) < size:
                 return
             gt = rows[-1][2]
-            taken = sum(len(row[4]) for row in rows)
+            taken = sum(size_of(row[4]) for row in rows)
             size = max(1, min(2_000, size * 4_000_000 // max(taken, 1)))
 
     def sessions_after(self, gt: str | None, upto: int, size: int = 500) -> Iterator[str]:
@@ -197,7 +205,8 @@ class Log:
         while True:
             streams = self._recorder.streams(gt=gt, limit=size)
             for stream in streams:
-                if is_ours(stream.first_topic) and stream.first_id <= upto:
+                is_text = isinstance(stream.originator_id, str)
+                if is_text and is_ours(stream.first_topic) and stream.first_id <= upto:
                     yield stream.originator_id
             if len(streams) < size:
                 return
@@ -219,11 +228,12 @@ class Log:
         return self.event(LogRow(*rows[0]))
 
     def begins_as_ours(self, session_id: str) -> bool:
-        """Whether the first event of a stream is one of ours, and so all of it."""
-        rows = self._recorder.log_tape(session_id, 0, 1)
+        """Whether the first event of a stream is one of ours, and so all of it. First is what has
+        the lowest position, whatever that is; `sessions_after` knows no other ones."""
+        rows = self._recorder.log_tape(session_id, _FIRST, 1)
         return bool(rows) and is_ours(rows[0][3])
 
     @staticmethod
     def is_ours(row: LogRow) -> bool:
         """Whether a row is an event of a session, as far as its columns tell."""
-        return isinstance(row.topic, str) and is_ours(row.topic) and isinstance(row.session_id, str)
+        return is_ours(row.topic) and isinstance(row.session_id, str)

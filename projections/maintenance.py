@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from tapefold.domain.errors import SessionNotFound
 
 from .applying import Applier
-from .continuity import note_mended
+from .continuity import check_log, note_mended
 from .database import FOLLOWING, Build
 from .declaration import Projection
-from .errors import BuildMissing, ProjectionError
+from .errors import BuildMissing, LogChanged, ProjectionError
 from .faults import named_faults
 from .following import catch_up
 from .live_side import LiveSide
@@ -66,6 +66,7 @@ def refold(build: Build, log: Log, session_id: str) -> Refolded:
         )
         unpark(build, session_id)
         events = _apply(Applier(build, log), session_id, log, 0, upto)
+        note_mended(build, log)
         position, stands = build.session_position(session_id), session_id in parked_ids(build)
         if not had and not position and not stands:
             raise SessionNotFound(session_id)
@@ -87,6 +88,7 @@ def retry(build: Build, log: Log, session_id: str | None = None) -> list[Refolde
             position = build.session_position(one.session_id)
             events = _apply(Applier(build, log), one.session_id, log, position, upto)
             stands = keep_counting(build, one)
+            note_mended(build, log)
             position = build.session_position(one.session_id)
             done.append(Refolded(one.session_id, position, events, stands))
     return done
@@ -97,7 +99,7 @@ def _position(build: Build, log: Log) -> int:
     progress = build.progress()
     if progress.phase != FOLLOWING:
         raise ProjectionError(build.projection.NAME, "it is still being filled; wait for that")
-    note_mended(build, log)
+    check_log(build, log)
     return progress.position
 
 
@@ -117,7 +119,8 @@ def roll_back(projection: Projection, log: Log, store: Path) -> BuildInfo:
 
     One of this code's declaration is brought up to the live one's position first. Another's is
     switched to as it stands, for the code that it belongs to: that code's runner brings it on.
-    Raises `ProjectionError` where none is kept, `BuildMissing` where its file is gone.
+    Raises `ProjectionError` where none is kept, or where that one has read another log, and
+    `BuildMissing` where its file is gone.
     """
     registry = Registry(store)
     try:
@@ -134,6 +137,7 @@ def roll_back(projection: Projection, log: Log, store: Path) -> BuildInfo:
             registry.go_live(before.name, before.number, live.number)
             return before
         with _to_be_run(projection, path) as build:
+            _check_kept(before, build, log)
             catch_up(Applier(build, log), None)  # most of it while the live one runs on
             with live.held() as stands_at:
                 catch_up(Applier(build, log), stands_at)
@@ -141,6 +145,21 @@ def roll_back(projection: Projection, log: Log, store: Path) -> BuildInfo:
         return before
     finally:
         registry.close()
+
+
+def _check_kept(before: BuildInfo, build: Build, log: Log) -> None:
+    """Raise `ProjectionError` if the kept build has read another log. The live one goes on."""
+    log.refresh()
+    try:
+        with build.reading():
+            check_log(build, log)
+    except LogChanged as error:
+        raise ProjectionError(
+            before.name,
+            f"build {before.number}, which is kept, has read another log than the one that is "
+            f"here now ({error.what}); the live build stays as it is; remove the kept one with "
+            f"`tapefold projections drop {before.name}`",
+        ) from error
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from tapefold.persistence.errors import UnreadableEvent
+
 from .database import Build
 from .log import LogRow
 
@@ -44,11 +46,20 @@ def park(build: Build, row: LogRow, error: BaseException, attempts: int) -> None
             row.id,
             row.topic,
             type(error).__name__,
-            str(error)[:2_000].encode("utf-8", "replace").decode(),
+            reason_of(error, row)[:2_000].encode("utf-8", "replace").decode(),
             attempts,
             datetime.now(UTC).isoformat(timespec="seconds"),
         ),
     )
+
+
+def reason_of(error: BaseException, row: LogRow) -> str:
+    """What an error says, where the event that it stopped at is named beside it. Session and
+    position stay where they are another's: a fork may stop at an event of its parent."""
+    if not isinstance(error, UnreadableEvent):
+        return str(error)
+    is_here = (error.session_id, error.position) == (row.session_id, row.position)
+    return error.reason if is_here else str(error)
 
 
 def parked_at(connection: sqlite3.Connection, session_id: str) -> Parked | None:
@@ -75,12 +86,12 @@ def keep_counting(build: Build, before: Parked) -> bool:
     return bool(changed.rowcount) or before.session_id in parked_ids(build)
 
 
-def stands_at(build: Build, row: LogRow) -> bool:
-    """Whether a session stands parked at this very row, whatever the row holds now."""
+def stops_at(build: Build, session_id: str) -> int | None:
+    """The position at which a session stands parked: from there on nothing of it was applied."""
     found = build.connection.execute(
-        "SELECT session_id, position, topic FROM tapefold_parked WHERE log_id = ?", (row.id,)
+        "SELECT position FROM tapefold_parked WHERE session_id = ?", (session_id,)
     ).fetchone()
-    return found is not None and tuple(found) == (row.session_id, row.position, row.topic)
+    return None if found is None else found[0]
 
 
 def unpark(build: Build, session_id: str) -> None:

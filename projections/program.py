@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
-from importlib import import_module
+from importlib import import_module, metadata
 from inspect import getsourcefile
 from pathlib import Path
 from typing import Final
-
-import tapefold
 
 from .declaration import Projection
 
@@ -32,7 +30,7 @@ def program_digest(projection: Projection) -> str:
 
 @cache
 def _digest(cls: type[Projection]) -> str:
-    made = sha256(tapefold.__version__.encode())
+    made = sha256(metadata.version("tapefold").encode())
     for path in sorted({*_sources_of(cls), *_our_sources()}):
         try:
             text = path.read_bytes()

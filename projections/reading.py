@@ -14,7 +14,7 @@ from .database import FOLLOWING, Build, Progress
 from .declaration import Projection
 from .errors import BuildDamaged, BuildFault, BuildMissing, DeclarationMismatch, ProjectionMissing
 from .faults import is_database_fault, named
-from .log import Log
+from .log import Footprint, Log
 from .parking import Parked, parked_at, parked_ids
 from .registry import Registry
 
@@ -25,7 +25,8 @@ TRIES: Final = 20
 """How often a reader looks for the live build anew while builds are switched and dropped."""
 
 CHECK_EVERY: Final = 1.0
-"""Seconds for which it is believed that the log is still the one that was projected."""
+"""Seconds for which it is believed that the log is still the one that was projected, while its
+files are as they were."""
 
 
 class Lag(NamedTuple):
@@ -50,7 +51,7 @@ class ReadModel:
         self.log = log
         self._registry = Registry(store)
         self._open: tuple[int, Build] | None = None
-        self._checked: tuple[int, int, float] | None = None
+        self._checked: tuple[int, int, Footprint, float] | None = None
 
     def close(self) -> None:
         """Let go of the file, so that it can be dropped."""
@@ -119,16 +120,17 @@ class ReadModel:
             raise
 
     def _check_log(self, build: Build, number: int) -> None:
-        """Now and then, and at each new position, but not at every read of a chat page."""
-        progress = build.progress()
-        now = time.monotonic()
-        if self._checked is not None:
-            where, position, when = self._checked
-            if (where, position) == (number, progress.position) and now - when < CHECK_EVERY:
-                return
+        """Whenever a file of the store has changed, and at each new position; a page of a chat
+        that nobody writes to is read without a question to the store."""
         self.log.refresh()
+        footprint = self.log.footprint()  # before the check: what comes after changes it again
+        position, now = build.progress().position, time.monotonic()
+        if self._checked is not None:
+            *before, when = self._checked
+            if before == [number, position, footprint] and now - when < CHECK_EVERY:
+                return
         check_log(build, self.log)
-        self._checked = (number, progress.position, now)
+        self._checked = None if footprint is None else (number, position, footprint, now)
 
     def _build(self, number: int) -> Build:
         if self._open is not None:

@@ -21,7 +21,13 @@ from .applying import Applier
 from .beginning import begin_build, discard_outdated
 from .database import FILLING, Build
 from .declaration import Projection
-from .errors import BuildDamaged, DeclarationMismatch, LogChanged, ProjectionError
+from .errors import (
+    BuildDamaged,
+    BuildMissing,
+    DeclarationMismatch,
+    LogChanged,
+    ProjectionError,
+)
 from .faults import named_faults
 from .filling import fill
 from .following import Follower, catch_up
@@ -142,6 +148,7 @@ class Rebuild:
                 self._pause("switched")
                 # It is live now, and still ours to run: what is poison from here on is parked.
                 catch_up(Applier(build, self._log), self._log.last_id())
+            _check_there(build)
             progress = build.progress()
             report.events, report.position = progress.events, progress.position
             return report
@@ -265,7 +272,14 @@ class Rebuild:
                     "run the rebuild again",
                 )
             self._pause("switching")
+            _check_there(build)
             self._registry.go_live(info.name, info.number, live.number)
+
+
+def _check_there(build: Build) -> None:
+    """Raise `BuildMissing` if the file was removed or replaced while it was built."""
+    if not build.is_at_its_path():
+        raise BuildMissing(build.projection.NAME, build.path)
 
 
 def build_and_compare(

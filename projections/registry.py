@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from .database import connect, file_identity
 from .errors import REGISTRY, BuildNotWritable, NoFiles, ProjectionError, ProjectionMissing
-from .faults import named_faults
+from .faults import is_of_its_place, named_faults
 
 FOLDER: Final = ".projections"
 """What is put behind the store's file name: the folder of the builds."""
@@ -60,6 +60,7 @@ class Registry:
         self.path = self.folder / REGISTRY
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._is_alone = False
         if create:
             with self._changing("registry"):
                 pass
@@ -132,6 +133,11 @@ class Registry:
             and info.number not in known
         ]
 
+    def is_live(self, name: str, number: int) -> bool:
+        """Whether a build is the live one."""
+        live = self.find_live(name)
+        return live is not None and live.number == number
+
     def is_known(self, name: str, number: int) -> bool:
         """Whether a build is still there."""
         return any(info.number == number for info in self.builds(name))
@@ -159,9 +165,11 @@ class Registry:
                 return connection.execute(sql, (name,)).fetchall()
             except sqlite3.OperationalError:
                 # Made a moment ago, by somebody who was killed or has not come to its tables.
-                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise
-                return []
+                if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    return []
+                return connection.execute(sql, (name,)).fetchall()  # they came in between
+            finally:
+                self._let_others_in(connection)
 
     def _is_there(self) -> bool:
         """Whether there is a registry. One that was removed or replaced is let go of."""
@@ -257,15 +265,39 @@ class Registry:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._let_others_in(connection)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection = connect(self.path)
+            connection = self._connect()
             # What is live must survive a loss of power, too.
             connection.execute("PRAGMA synchronous=FULL")
             self._connection = connection
             self._file = file_identity(self.path)
         return self._connection
+
+    def _connect(self) -> sqlite3.Connection:
+        """On a full disk SQLite has no room for its index of the write-ahead log; so it is read
+        without one, each time for a moment."""
+        try:
+            connection = connect(self.path)
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.OperationalError as error:
+            if not is_of_its_place(error):
+                raise
+            try:
+                connection = connect(self.path, create=False, alone=True)
+            except sqlite3.Error:
+                raise error from None
+            self._is_alone = True
+            return connection
+
+    def _let_others_in(self, connection: sqlite3.Connection) -> None:
+        if self._is_alone and not connection.in_transaction:
+            self._is_alone = False
+            self.close()
 
 
 def store_path(name: str, path: Path | None) -> Path:

@@ -17,8 +17,9 @@ WAIT: Final = 30.0
 ASK_EVERY: Final = 0.05
 """Seconds between two looks at whether a build is still read."""
 
-SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".lock", ".lock-journal")
-"""What belongs to a build: its file, and those that SQLite and its lock keep beside it."""
+SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".fault", ".lock", ".lock-journal")
+"""What belongs to a build: its file, and those that SQLite, its runner and the lock keep beside
+it."""
 
 
 def drop(registry: Registry, name: str, *, wait: float = WAIT) -> list[int]:
@@ -44,7 +45,7 @@ def drop(registry: Registry, name: str, *, wait: float = WAIT) -> list[int]:
 
 
 def remove_build(registry: Registry, info: BuildInfo, *, wait: float = WAIT) -> None:
-    """Remove one build that is not live, once nobody has it open."""
+    """Remove one build that is not live, once nobody has it open. A full disk is no obstacle."""
     path = registry.path_of(info.name, info.number)
     lock = RunningLock(info.name, path)
     # Nobody can begin to build it, or to run it, while it goes.
@@ -52,8 +53,16 @@ def remove_build(registry: Registry, info: BuildInfo, *, wait: float = WAIT) -> 
     try:
         if path.exists():
             _wait_for_readers(info.name, info.number, path, wait)
-        registry.remove(info.name, info.number)
-        _unlink(info.name, path)
+        try:
+            registry.remove(info.name, info.number)
+        except BuildNotWritable:
+            # To forget it takes some space on the disk as well, which its file may be all of.
+            if registry.is_live(info.name, info.number):
+                raise
+            _unlink(info.name, path)
+            registry.remove(info.name, info.number)
+        else:
+            _unlink(info.name, path)
     finally:
         lock.release()
 
@@ -68,7 +77,7 @@ def _unlink(name: str, path: Path) -> None:
 
 
 def _wait_for_readers(name: str, number: int, path: Path, wait: float) -> None:
-    """Leave the write-ahead log: SQLite lets only the last connection do that."""
+    """Ask for the lock that SQLite gives to an only connection."""
     ends = time.monotonic() + wait
     while not _is_unread(path):
         if time.monotonic() > ends:
@@ -81,15 +90,20 @@ def _wait_for_readers(name: str, number: int, path: Path, wait: float) -> None:
 
 
 def _is_unread(path: Path) -> bool:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=0
-    )
+    connection = None
     try:
-        mode: str = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
-    except sqlite3.OperationalError as error:
-        return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN
-    except sqlite3.DatabaseError:
-        return True  # it is no database: nobody can be reading it
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=0
+        )
+        # So it keeps its index of the write-ahead log in memory: nothing is written, and a full
+        # disk does not matter.
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.DatabaseError as error:
+        # Whatever else it says, it does not say that somebody has it open. Nobody runs it, for
+        # the running lock is ours; and what cannot be removed is said when it is tried.
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY
     finally:
-        connection.close()
-    return mode == "delete"
+        if connection is not None:
+            connection.close()
+    return True

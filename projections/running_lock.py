@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from .database import file_identity
 from .errors import AlreadyRunning
 from .faults import named
 
@@ -26,6 +27,7 @@ class RunningLock:
         self._name = name
         self._path = path.with_name(path.name + ".lock")
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
 
     def acquire(
         self,
@@ -42,10 +44,9 @@ class RunningLock:
         `BuildFault` if there can be no lock.
         """
         ends = time.monotonic() + PATIENCE
-        connection = self._connect()
-        is_told = False
+        is_told = is_got = False
         try:
-            while not self._try(connection):
+            while not self._try_at_the_path():
                 if stopped():
                     return False
                 if time.monotonic() > ends:
@@ -55,11 +56,16 @@ class RunningLock:
                         waiting()
                     is_told = True
                 time.sleep(ASK_EVERY)
-            self._connection = connection
+            is_got = True
             return True
         finally:
-            if self._connection is not connection:
-                connection.close()
+            if not is_got:
+                self.release()
+
+    def is_at_its_path(self) -> bool:
+        """Whether the file that is locked is still the one at its path. If not, whoever comes next
+        locks another one, and is kept out by nobody."""
+        return self._file is not None and file_identity(self._path) == self._file
 
     def is_taken(self) -> bool:
         """Whether somebody holds it now. Makes no file."""
@@ -75,7 +81,30 @@ class RunningLock:
         """Let go of it."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._file = None
+
+    def _try_at_the_path(self) -> bool:
+        """Try to lock the file that is at the path: one that was removed keeps nobody out."""
+        if not self.is_at_its_path():
+            self._open()
+        if self._connection is None or not self._try(self._connection):
+            return False
+        if self.is_at_its_path():
+            return True
+        self.release()
+        return False
+
+    def _open(self) -> None:
+        """Open the file at the path, and know which one that is; not, if it is just being
+        replaced."""
+        self.release()
+        for _ in range(2):  # the first time it may be made
+            before = file_identity(self._path)
+            connection = self._connect()
+            if before is not None and file_identity(self._path) == before:
+                self._connection, self._file = connection, before
+                return
+            connection.close()
 
     def _connect(self) -> sqlite3.Connection:
         try:
@@ -87,6 +116,8 @@ class RunningLock:
 
     def _try(self, connection: sqlite3.Connection) -> bool:
         try:
+            # A lock on an empty file would begin a journal, for which a full disk has no room.
+            connection.execute("PRAGMA journal_mode=MEMORY")
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:

@@ -27,6 +27,7 @@ from .errors import (
 from .faults import named
 from .log import Log
 from .parking import Parked, parked
+from .program import program_digest
 from .reading import rows_behind
 from .registry import BUILDING, BuildInfo, Registry
 from .running_lock import RunningLock
@@ -55,7 +56,10 @@ class Problem:
 @dataclass
 class RebuildStatus:
     """A build that is not live yet. `is_running`: whether a process works on it; else it waits
-    for the next `rebuild`, which goes on with it. `events` of `total` are applied."""
+    for the next `rebuild`. `events` of `total` are applied. `state`: `begun`, `filling`, or
+    `following`, when it is filled. `is_ours`: whether this program's declaration made it; the
+    rebuild of another program leaves it alone. `is_outdated`: whether another state of the
+    program has begun it; the next rebuild begins anew then."""
 
     build: int
     schema_version: int
@@ -65,6 +69,8 @@ class RebuildStatus:
     is_running: bool
     pid: int | None = None
     rate: float | None = None
+    is_ours: bool = True
+    is_outdated: bool = False
 
 
 @dataclass
@@ -174,6 +180,8 @@ def _read(status: Status, build: Build, log: Log, now: float) -> None:
     progress = build.progress()
     status.state, status.position = progress.phase, progress.position
     status.events_behind = rows_behind(log, progress)
+    # After the count, so that what is appended meanwhile does not make it look too small.
+    status.last_id = log.last_id()
     if status.events_behind:
         moment = instant(_oldest_unread(log, progress))
         status.seconds_behind = None if moment is None else max(0.0, now - moment.timestamp())
@@ -210,7 +218,7 @@ def _judge(status: Status, build: Build, log: Log) -> None:
     if status.parked:
         number = len(status.parked)
         which = "1 parked session" if number == 1 else f"{number:,} parked sessions"
-        text = f"projection {name}: {which}; see `tapefold projections parked`"
+        text = f"projection {name}: {which}; see `tapefold projections parked {name}`"
         problems.append(Problem("parked", text))
 
 
@@ -220,6 +228,9 @@ def _rebuild(
     path = registry.path_of(info.name, info.number)
     is_running = RunningLock(info.name, path).is_taken()
     found = RebuildStatus(info.number, info.schema_version, "begun", 0, log.last_id(), is_running)
+    found.is_ours = info.fingerprint == projection.fingerprint()
+    outdated = registry.outdated(info.name, projection.fingerprint(), program_digest(projection))
+    found.is_outdated = info in outdated
     if not path.exists():
         return found
     try:

@@ -21,7 +21,7 @@ from .differences import REMOVED, Difference
 from .errors import PoisonEvent, ProjectionError
 from .faults import is_database_fault
 from .log import Log
-from .parking import parked_ids
+from .parking import parked_ids, reason_of
 from .reading import ReadModel
 
 CHUNK: Final = 4_000
@@ -180,7 +180,7 @@ def _fold_anew(
             if is_database_fault(error):
                 raise
             raise PoisonEvent(
-                projection.NAME, session_id, row.position, row.topic, str(error)
+                projection.NAME, session_id, row.position, row.topic, reason_of(error, row)
             ) from error
         pending += 1
         if pending >= CHUNK:

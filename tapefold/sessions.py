@@ -30,7 +30,7 @@ from .domain.policies import Policy
 from .domain.session import Session
 from .domain.tree import LEAF, LeafRef
 from .domain.view import View, build_view
-from .loading import Bases, load_state
+from .loading import Bases, load_basis, load_state
 from .persistence.mapper import TapeMapper
 from .persistence.sqlite_recorder import TapeRecorder
 from .persistence.sqlite_streams import EventRow
@@ -67,7 +67,7 @@ class Sessions(Application[str]):
         self.defaults = defaults or Defaults()
         self.tapes = StoreTapes(self.recorder, self.mapper)
         self._warm = WarmSessions(cache_entries)
-        self._bases = Bases()
+        self._bases = Bases(mark_of=self.tapes.mark)
         self._deciding: set[int] = set()
         """The threads that run a command now; they hold the store's write lock."""
 
@@ -267,11 +267,7 @@ class Sessions(Application[str]):
     def _basis(self, session_id: str, at: int) -> State:
         check_id(session_id, "session_id")
         check_position(at, "at=")
-        found = self._bases.get(session_id, at)
-        if found is None:
-            found = load_state(self.tapes, session_id, at, self._bases).freeze()
-            self._bases.put(found)
-        return found
+        return load_basis(self.tapes, session_id, at, self._bases)
 
     # -- loading ---------------------------------------------------------------------------
 

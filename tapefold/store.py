@@ -11,6 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from .domain.errors import TapefoldError
 from .domain.events import Event, is_ours
 from .domain.heads import Head, Timestamp
+from .persistence.rows import row_digest
 
 RANGE_FACTOR = 4
 """Where at least one in this many positions is wanted, the whole range is read at once."""
@@ -48,6 +49,12 @@ class StoreTapes:
                 head: Head = self._mapper.head_of(topic, state, session_id, position)
                 return head
         return None
+
+    def mark(self, session_id: str, position: int) -> str | None:
+        """What tells the event at a position from any other that could stand there in a log that
+        was restored and has grown on; None where there is none."""
+        rows = self._recorder.log_tape(session_id, position - 1, 1)
+        return row_digest(*rows[0]) if rows and rows[0][2] == position else None
 
     def events(self, session_id: str, gt: int = 0, lte: int | None = None) -> Iterator[Event]:
         """The events of a tape in order; a body is decoded when it is asked for.
@@ -104,7 +111,7 @@ class StoreTapes:
         found = [
             Stream(row.originator_id, row.last_version, row.first_id, row.last_id)
             for row in self._recorder.streams()
-            if is_ours(row.first_topic)
+            if is_ours(row.first_topic) and isinstance(row.originator_id, str)
         ]
         return sorted(found, key=lambda stream: -stream.last_id)
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from .saying import Said
 from .signals import signals_call
 
 GRACE = 10.0
@@ -18,17 +19,25 @@ LOOK_EVERY = 0.05
 
 class Children:
     """A process for each projection. They see the end of this one by their standard input, so
-    none is left behind, however it ends.
+    none is left behind, however it ends. One that was killed is named.
 
-    `once`: one that ends well does not end the others.
+    `imports`: flags that come before the command. `once`: none that ends ends the others.
     """
 
     def __init__(
-        self, database: str | None, names: Sequence[str], flags: Sequence[str], *, once: bool
+        self,
+        database: str | None,
+        names: Sequence[str],
+        flags: Sequence[str],
+        said: Said,
+        *,
+        imports: Sequence[str] = (),
+        once: bool,
     ) -> None:
         self._names = names
+        self._said = said
         self._once = once
-        where = [] if database is None else ["--db", database]
+        where = [*imports, *([] if database is None else ["--db", database])]
         # -P: a folder `tapefold` in the working directory is not to be taken for the program.
         self._command = [sys.executable, "-P", "-m", "tapefold.cli", *where, "projections", "run"]
         self._flags = [*flags, "--while-input"]
@@ -49,9 +58,16 @@ class Children:
                 time.sleep(LOOK_EVERY)
             # Only those that ended by themselves tell of a fault.
             failed = any(child.returncode for child in children)
+            for name, child in zip(self._names, children, strict=True):
+                self._say_if_killed(name, child.returncode)
         finally:
             self._end(children)
         return failed or any(child.returncode for child in children)
+
+    def _say_if_killed(self, name: str, code: int | None) -> None:
+        if code is not None and code < 0:
+            text = f"projection {name}: its process was killed (signal {-code})"
+            self._said(name, "ended", text)
 
     def _stop(self) -> None:
         self._is_stopped = True
@@ -59,7 +75,7 @@ class Children:
     def _is_over(self, children: Sequence[subprocess.Popen[bytes]]) -> bool:
         codes = [child.poll() for child in children]
         ended = [code for code in codes if code is not None]
-        if self._is_stopped or any(ended) or len(ended) == len(children):
+        if self._is_stopped or len(ended) == len(children):
             return True
         return bool(ended) and not self._once
 

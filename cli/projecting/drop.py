@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ..options import json_option
-from .opening import name_argument, open_place
+from .opening import Place, each_of, named_or_all, open_place, some_names
 
 
 @click.command("drop")
-@name_argument
+@some_names
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
@@ -20,22 +22,35 @@ from .opening import name_argument, open_place
 )
 @json_option
 @click.pass_obj
-def command(database: str | None, name: str, wait: float, as_json: bool) -> None:
+def command(
+    database: str | None, names: Sequence[str], is_all: bool, wait: float, as_json: bool
+) -> None:
     """Remove every build of a projection that is not live: kept ones and unfinished ones.
 
-    Waits for programs that still read one. After it there is nothing to roll back to.
+    Waits for programs that still read one. After it there is nothing to roll back to. Of several
+    projections each is done, whatever becomes of the others; with 1 it exits if one failed.
     """
+    from ..group import FAILED
+
+    wanted = named_or_all(names, is_all)
+    with open_place(database) as place:
+        is_done = each_of(wanted, lambda name: _drop(place, name, wait, as_json))
+    if not is_done:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _drop(place: Place, name: str, wait: float, as_json: bool) -> bool:
     from tapefold.projections.removing import drop
 
-    with open_place(database) as place:
-        dropped = drop(place.registry, name, wait=wait)
+    dropped = drop(place.registry, name, wait=wait)
     if as_json:
         from ..jsontext import dump_json
 
         click.echo(dump_json({"projection": name, "dropped": dropped}))
-        return
+        return True
     from ..paper import Paper, Span
 
     numbers = ", ".join(map(str, dropped))
     said = f"build {numbers} removed" if dropped else "nothing to remove"
     Paper().line(Span(name, "bold"), f"  {said}")
+    return True

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from .saying import Said
 from .signals import signals_call
 
 if TYPE_CHECKING:
+    from tapefold import Sessions
     from tapefold.projections.runner import Runner
 
 LATER_IDLE = 0.1
@@ -30,8 +32,9 @@ def run_here(
     wait: bool,
     once: bool,
     while_input: bool = False,
-) -> None:
-    """Run until a signal says to stop. `once`: until nothing is new.
+) -> bool:
+    """Run until a signal says to stop. `once`: until nothing is new; then answers whether a
+    session is parked, else false.
 
     The first stage that fails ends the others, and its error is raised.
     """
@@ -50,6 +53,7 @@ def run_here(
                 thread.join(0.1)  # a signal's handler runs between two of them
     if crew.error is not None:
         raise crew.error
+    return crew.has_parked
 
 
 class _Crew:
@@ -63,6 +67,7 @@ class _Crew:
         self._runners: list[Runner] = []
         self._is_stopped = False
         self.error: Exception | None = None
+        self.has_parked = False
 
     def stop(self) -> None:
         """End after the batches in hand."""
@@ -97,13 +102,37 @@ class _Crew:
         if not self._wait_for_store(name):
             return
         with open_sessions(self._database) as sessions:
-            runner = make_runner(sessions, name, say=partial(self._trouble, name), **how)
+            runner = make_runner(
+                sessions,
+                name,
+                say=partial(self._trouble, name),
+                begins=partial(self._begins, name),
+                **how,
+            )
             self._runners.append(runner)
             if self._is_stopped:
                 return
-            self._said(name, "started", f"projection {name}: running (process {os.getpid()})")
             runner.run(wait=self._wait, until_caught_up=self._once)
-            self._said(name, "ended", f"projection {name}: ended")
+            left = self._parked(sessions, name) if self._once and not self._is_stopped else ""
+            self._said(name, "ended", f"projection {name}: ended{left}")
+
+    def _begins(self, name: str, build: int) -> None:
+        text = f"projection {name}: running build {build} (process {os.getpid()})"
+        self._said(name, "started", text)
+
+    def _parked(self, sessions: Sessions, name: str) -> str:
+        """What is said of the sessions that stand still."""
+        from tapefold.projections.opening import read_model
+        from tapefold.projections.parking import parked_ids
+
+        from ..words import count
+
+        with closing(read_model(sessions, name)) as model, model.reading() as build:
+            number = len(parked_ids(build))
+        if not number:
+            return ""
+        self.has_parked = True
+        return f"; {count(number, 'parked session')}, see `tapefold projections parked`"
 
     def _trouble(self, name: str, text: str) -> None:
         self._said(name, "trouble", text)

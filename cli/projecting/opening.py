@@ -63,6 +63,41 @@ def names_argument(function: F) -> F:
     return click.argument("names", metavar="[NAME]...", nargs=-1, type=NAME)(function)
 
 
+def some_names(function: F) -> F:
+    """The projections that a command changes: those that are named, or `--all`."""
+    option = click.option("--all", "is_all", is_flag=True, help="Every projection.")
+    return click.argument("names", metavar="NAME...", nargs=-1, type=NAME)(option(function))
+
+
+def named_or_all(names: Sequence[str], is_all: bool) -> tuple[str, ...]:
+    """What `some_names` gives. Wrong use where it is nothing, or both."""
+    if bool(names) == is_all:
+        raise click.UsageError("name projections, or give --all; not both, and not neither")
+    return chosen(names)
+
+
+def each_of(names: Sequence[str], work: Callable[[str], bool]) -> bool:
+    """Do some work for each projection; answers whether it succeeded for all of them.
+
+    One that fails keeps none of the others from it: its error is a line on standard error. The
+    error of a single one is raised, and a fault of the store, which is all of theirs.
+    """
+    from tapefold.projections.errors import ProjectionError
+
+    from ..group import complain
+
+    done = []
+    for name in names:
+        try:
+            done.append(work(name))
+        except ProjectionError as error:
+            if len(names) == 1:
+                raise
+            complain(str(error))
+            done.append(False)
+    return all(done)
+
+
 def sample_option(function: F) -> F:
     """`--sample`: not every session."""
     return click.option(

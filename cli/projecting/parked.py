@@ -32,16 +32,31 @@ def command(database: str | None, names: Sequence[str], as_json: bool) -> None:
         shapes = [{"projection": name, **one.to_json()} for name, one in found]
         click.echo(dump_json({"parked": shapes}))
         return
+    _print(found)
+
+
+def _print(found: Sequence[tuple[str, Parked]]) -> None:
+    """One event mostly stops its session in each projection: it is told once, with all of them."""
     from ..paper import Paper, Span
+    from ..words import count
 
     paper = Paper()
     if not found:
         paper.line("no session is parked")
+    events: dict[tuple[object, ...], list[tuple[str, Parked]]] = {}
     for name, one in found:
-        where = f"  session {one.session_id}, position {one.position} ({one.topic})"
-        paper.line(Span(name, "bold"), where)
-        paper.block(f"{one.kind}: {one.error}", "    ", "bad")
-        paper.block(f"tried {one.attempts:,} times, parked since {one.since}", "    ", "dim")
+        key = (one.session_id, one.position, one.topic, one.kind, one.error)
+        events.setdefault(key, []).append((name, one))
+    for many in events.values():
+        one = many[0][1]
+        since = min(parked.since for _, parked in many)
+        tried = max(parked.attempts for _, parked in many)
+        paper.line(
+            Span(f"session {one.session_id}", "bold"), f", position {one.position} ({one.topic})"
+        )
+        paper.block(f"{one.kind}: {one.error}", "    ", "bad", first="  ")
+        names = ", ".join(name for name, _ in many)
+        paper.block(f"in {names}; tried {count(tried, 'time')}, parked since {since}", "  ", "dim")
 
 
 def _parked(place: Place, name: str) -> list[Parked]:

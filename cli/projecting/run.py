@@ -13,7 +13,11 @@ from .opening import names_argument
 @click.command("run")
 @names_argument
 @click.option("--no-wait", is_flag=True, help="End with 1 if another process runs it already.")
-@click.option("--once", is_flag=True, help="End when nothing is new, instead of waiting for more.")
+@click.option(
+    "--once",
+    is_flag=True,
+    help="End when nothing is new, instead of waiting for more; with 1 if a session is parked.",
+)
 @click.option("--while-input", is_flag=True, hidden=True, help="End when standard input does.")
 @json_option
 @click.pass_obj
@@ -31,7 +35,7 @@ def command(
     in another process is seen within a moment. Several end together; to start them again is for
     a service manager. A second process of the same projection waits, and takes over when the
     first ends. A store that is busy or gone is waited for; an event that cannot be applied parks
-    its session, and the others go on.
+    its session, which is said in a line, and the others go on.
     """
     from tapefold.projections.catalogue import process_names, stages_of
 
@@ -43,7 +47,7 @@ def command(
     if len(chosen) == 1:
         from .here import run_here
 
-        run_here(
+        has_parked = run_here(
             database,
             stages_of(chosen[0]),
             said,
@@ -51,7 +55,10 @@ def command(
             once=once,
             while_input=while_input,
         )
+        if has_parked:
+            raise click.exceptions.Exit(FAILED)
         return
+    from ..imports import import_flags
     from .children import Children
 
     flags = [
@@ -59,5 +66,5 @@ def command(
         for flag, given in (("--no-wait", no_wait), ("--once", once), ("--json", as_json))
         if given
     ]
-    if Children(database, chosen, flags, once=once).run():
+    if Children(database, chosen, flags, said, imports=import_flags(), once=once).run():
         raise click.exceptions.Exit(FAILED)

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..options import json_option
+from ..words import count
 from .opening import chosen, names_argument, open_place
 
 if TYPE_CHECKING:
-    from tapefold.projections.status import Status
+    from tapefold.projections.status import RebuildStatus, Status
 
     from ..paper import Paper
+
+FOLLOWING = "following"
+"""State of a build that was filled."""
 
 
 @click.command("status")
@@ -63,16 +67,7 @@ def _print(paper: Paper, status: Status) -> None:
     if status.position is not None:
         paper.block(between.join([_where(status), _who(status)]), "  ")
     if status.rebuild is not None:
-        rebuild = status.rebuild
-        doing = (
-            f"process {rebuild.pid or '?'} is building it"
-            if rebuild.is_running
-            else f"unfinished; `tapefold projections rebuild {status.name}` goes on with it"
-        )
-        done = f"{rebuild.events:,} of {rebuild.total:,} events"
-        paper.block(
-            f"build {rebuild.build}, version {rebuild.schema_version}: {done}; {doing}", "  "
-        )
+        paper.block(_beside(status.name, status.rebuild), "  ")
     if status.kept:
         numbers = ", ".join(map(str, status.kept))
         paper.block(f"kept: build {numbers}", "  ", "dim")
@@ -80,7 +75,32 @@ def _print(paper: Paper, status: Status) -> None:
         paper.block(problem.text, "  ", "warning", first="! ")
 
 
+def _beside(name: str, rebuild: RebuildStatus) -> str:
+    """What a build that is not live is, and what becomes of it."""
+    again = f"`tapefold projections rebuild {name}`"
+    is_filled = rebuild.state == FOLLOWING
+    done = count(rebuild.events, "event")
+    if not is_filled:
+        done = f"{rebuild.events:,} of {count(rebuild.total, 'event')}"
+    if rebuild.is_running:
+        what = f"process {rebuild.pid or '?'} is building it"
+    elif not rebuild.is_ours:
+        what = (
+            "not live, and of another declaration: for the program that began it; "
+            f"`tapefold projections drop {name}` removes it"
+        )
+    elif rebuild.is_outdated:
+        what = f"not live, and begun by another state of the program; {again} begins anew"
+    elif is_filled:
+        what = f"filled beside the live one, not live; {again} verifies it and switches"
+    else:
+        what = f"unfinished; {again} goes on with it"
+    return f"build {rebuild.build}, version {rebuild.schema_version}: {done}; {what}"
+
+
 def _where(status: Status) -> str:
+    if status.position is not None and status.position > status.last_id:
+        return f"at id {status.position:,}, but the log ends at id {status.last_id:,}"
     if not status.events_behind:
         return f"at id {status.position:,}, caught up"
     behind = f"{status.events_behind:,} behind"

@@ -56,9 +56,20 @@ def command(
 
 
 def _against_kernel(place: Place, name: str, sample: int | None) -> Verification:
+    from tapefold.projections.rebuilding import Progress
     from tapefold.projections.verifying import verify_live
 
-    return verify_live(place.projection(name), place.log, place.store, sample=sample)
+    from .bar import build_progress
+
+    with build_progress(name) as tell:
+        tell(Progress("verify", total=sample or 0))
+        return verify_live(
+            place.projection(name),
+            place.log,
+            place.store,
+            sample=sample,
+            say=lambda done: tell(Progress("verify", done, sample or 0)),
+        )
 
 
 def _against_live(place: Place, name: str, sample: int | None) -> Verification:

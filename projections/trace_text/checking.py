@@ -15,9 +15,10 @@ from ..differences import ADDED, CHANGED, REMOVED, Difference
 from ..log import Log
 from ..values import text_of
 from .collecting import ENTRY, SAID, Row, Texts
-from .pieces import message_pieces
+from .folding import folded
+from .pieces import message_pieces, spoken_of
 from .schema import TEXTS
-from .writing import folded, indexed_upto
+from .writing import indexed_upto
 
 
 def against_kernel(
@@ -44,7 +45,9 @@ def against_kernel(
     for message in view.messages:
         if message.session_id != session_id:
             continue
-        for number, piece in enumerate(message_pieces(message.body.to_json(), message.role)):
+        for number, piece in enumerate(
+            message_pieces(spoken_of(message.body.to_json()), message.role)
+        ):
             key = (session_id, text_of(message.message_id), SAID, number)
             if key not in stored or stored[key][-1] != piece.text:
                 yield Difference(TEXTS.name, ADDED, key)

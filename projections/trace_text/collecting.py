@@ -13,7 +13,8 @@ from tapefold.domain.nodes import MessageNode, Version
 from ..bodies import Bodies
 from ..log import LogEvent
 from ..values import stamp, text_of
-from .pieces import Piece, call_piece, entry_piece, message_pieces, result_piece
+from .folding import is_plain
+from .pieces import Piece, call_piece, entry_piece, message_pieces, result_piece, spoken_in
 
 Row = tuple[Any, ...]
 """The columns of `tt_texts`."""
@@ -56,7 +57,7 @@ class Texts:
                 return []
             call_id = text_of(winner.call_ids[0])
         event = self._bodies.event(winner.seq)
-        pieces = message_pieces(event.body, role)
+        pieces = message_pieces(spoken_in(event), role)
         place = (message_id, SAID, node.entry_id, role, winner.status)
         return _rows(event, place, pieces, call_id)
 
@@ -97,7 +98,7 @@ class Texts:
                 found.append((event, piece, fact.call_status))
             if fact.result_rank() and self._is_here(fact.result_seq):
                 event = bodies.event(fact.result_seq)
-                answer = result_piece(event.body, call_id)
+                answer = result_piece(spoken_in(event), call_id)
                 if answer is not None:
                     found.append((event, answer, fact.result_status))
             for event, piece, status in found:
@@ -152,7 +153,7 @@ def _rows(
             status,
             written,
             moment,
-            int(text.isascii() and "\0" not in text),
+            int(is_plain(text)),
             text,
         )
         for number, (kind, text, own_call_id, name) in enumerate(pieces, first)

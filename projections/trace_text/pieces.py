@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from tapefold.persistence.jsontext import dump
 
+from ..log import LogEvent
 from ..values import text_of
 
 MESSAGE: Final = "message"
@@ -42,51 +45,89 @@ class Piece(NamedTuple):
     name: str | None = None
 
 
-def message_pieces(body: Mapping[str, Any], role: str | None) -> list[Piece]:
+class _Block(msgspec.Struct, gc=False):
+    """What is asked of one part of a message's content; whatever JSON there is."""
+
+    type: Any = None
+    text: Any = None
+    call_id: Any = None
+    name: Any = None
+    arguments: Any = None
+    thinking: Any = None
+    url: Any = None
+    value: Any = None
+
+
+class Spoken(msgspec.Struct):
+    """What is asked of a message's body; the rest of it is passed over."""
+
+    content: list[_Block] | None = None
+    error: Any = None
+    details: Any = None
+    tool_name: Any = None
+    custom_type: Any = None
+    name: Any = None
+
+
+_read_spoken = msgspec.json.Decoder(Spoken).decode
+
+
+def spoken_in(event: LogEvent) -> Spoken:
+    """What an event's body says."""
+    try:
+        return _read_spoken(event.body_text)
+    except (msgspec.DecodeError, RecursionError):  # lone surrogates, NaN, another shape
+        return spoken_of(event.body)
+
+
+def spoken_of(body: Mapping[str, Any]) -> Spoken:
+    """The same of a body that is parsed already; parts that are no objects say nothing."""
+    content = body.get("content")
+    blocks = [
+        _Block(**{name: block.get(name) for name in _Block.__struct_fields__})
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict)
+    ]
+    return Spoken(blocks, *(body.get(name) for name in Spoken.__struct_fields__[1:]))
+
+
+def message_pieces(body: Spoken, role: str | None) -> list[Piece]:
     """What a message says, then its reasoning, then its calls. Text of several blocks is one."""
-    content: list[Any] = body.get("content") or []
-    if len(content) == 1 and role in _SIMPLE and "error" not in body:
-        simple = content[0].get("text") if isinstance(content[0], dict) else None
-        if isinstance(simple, str) and content[0].get("type") == "text":
+    content = body.content or []
+    if len(content) == 1 and role in _SIMPLE and body.error is None:
+        simple = content[0].text
+        if isinstance(simple, str) and content[0].type == "text":
+            if not simple:
+                return []
             if role == "tool_result":
-                named = Piece(RESULT, text_of(simple) or "", None, text_of(body.get("tool_name")))
-                return [named] if simple else []
-            return [Piece(MESSAGE, text_of(simple) or "")] if simple else []
+                return [Piece(RESULT, text_of(simple) or "", None, text_of(body.tool_name))]
+            return [Piece(MESSAGE, text_of(simple) or "")]
     said: list[str] = []
     thought: list[str] = []
     calls: list[Piece] = []
-    details = body.get("details")
-    if role == "bash_execution" and isinstance(details, dict):
-        said += _texts(details.get("command"))
+    if role == "bash_execution" and isinstance(body.details, dict):
+        said += _texts(body.details.get("command"))
     for block in content:
-        if isinstance(block, dict):
-            _block(block, said, thought, calls)
-    said += _texts(body.get("error"))
+        kind = block.type
+        if kind == "text":
+            said += _texts(block.text)
+        elif kind == "tool_call":
+            calls.append(call_piece(text_of(block.name), block.arguments, text_of(block.call_id)))
+        elif kind == "thinking":
+            thought += _texts(block.thinking)
+        elif kind == "other":
+            said += _texts(flat(block.value))
+        else:  # an image or a file: its name and address; what it holds is no text
+            said += _texts(block.name) + _texts(block.url)
+    said += _texts(body.error)
     found: list[Piece] = []
     if said:
-        name = body.get("tool_name") if role == "tool_result" else body.get("custom_type")
+        name = body.tool_name if role == "tool_result" else body.custom_type
         kind = RESULT if role == "tool_result" else MESSAGE
         found.append(Piece(kind, _joined(said), None, text_of(name)))
     if thought:
         found.append(Piece(THINKING, _joined(thought)))
     return found + calls
-
-
-def _block(
-    block: Mapping[str, Any], said: list[str], thought: list[str], calls: list[Piece]
-) -> None:
-    kind = block.get("type")
-    if kind == "text":
-        said += _texts(block.get("text"))
-    elif kind == "tool_call":
-        name = text_of(block.get("name"))
-        calls.append(call_piece(name, block.get("arguments"), text_of(block.get("call_id"))))
-    elif kind == "thinking":
-        thought += _texts(block.get("thinking"))
-    elif kind == "other":
-        said += _texts(flat(block.get("value")))
-    else:  # an image or a file: its name and address; what it holds is no text
-        said += _texts(block.get("name")) + _texts(block.get("url"))
 
 
 def call_piece(name: str | None, arguments: Any, call_id: str | None) -> Piece:
@@ -95,10 +136,10 @@ def call_piece(name: str | None, arguments: Any, call_id: str | None) -> Piece:
     return Piece(CALL, _joined(said), call_id, name)
 
 
-def result_piece(body: Mapping[str, Any], call_id: str) -> Piece | None:
+def result_piece(body: Spoken, call_id: str) -> Piece | None:
     """A result that was recorded as a fact."""
     for piece in message_pieces(body, "tool_result"):
-        return piece._replace(call_id=text_of(call_id), name=text_of(body.get("name")))
+        return piece._replace(call_id=text_of(call_id), name=text_of(body.name))
     return None
 
 

@@ -22,12 +22,13 @@ WORDS: Final = (
     "(text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 1')"
 )
 INDEXED: Final = (
-    "CREATE TABLE tapefold_indexed "
-    "(one INTEGER PRIMARY KEY CHECK (one = 1), upto INTEGER NOT NULL)",
-    "INSERT INTO tapefold_indexed VALUES (1, 0)",
+    "CREATE TABLE tapefold_indexed (one INTEGER PRIMARY KEY CHECK (one = 1), "
+    "upto INTEGER NOT NULL, characters INTEGER NOT NULL)",
+    "INSERT INTO tapefold_indexed VALUES (1, 0, 0)",
 )
-"""Texts up to this rowid are in the index; a few thousand newer ones wait, and go in together. Each
-savepoint ends a piece of the index, so one by one they would make thousands of tiny ones."""
+"""Texts up to this rowid are in the index; a few thousand newer ones wait, with so many characters,
+and go in together. Each savepoint ends a piece of the index, so one by one they would make
+thousands of tiny ones."""
 
 TUNING: Final = (
     "INSERT INTO tt_words (tt_words, rank) VALUES ('hashsize', 8000000)",
@@ -61,7 +62,8 @@ TEXTS: Final = Table(
 of one that is struck out. `kind`: message, thinking, call, result, summary, branch_summary, custom
 or foreign. `item` is the message's id, or the entry's; `part` tells what a message holds (`said`)
 from the facts about its calls (`facts`) and from other entries (`entry`). A fork has rows for what
-stands on its own tape. `moment` is the time in seconds since 1970; `is_plain`: the text is ASCII.
+stands on its own tape. `moment` is the time in seconds since 1970; `is_plain`: letter
+case apart, nothing in the text changes when it is folded, and it has no NUL.
 """
 
 TABLES: Final = (TEXTS,)

@@ -18,9 +18,10 @@ from tapefold.domain.heads import Timestamp
 
 from ..log import Log
 from ..values import text_of
+from .folding import folded
 from .inherited import inherited_texts, texts_in_memory
 from .schema import TEXTS
-from .writing import folded, indexed_upto
+from .writing import indexed_upto
 
 WORDS: Final = "words"
 LITERAL: Final = "literal"

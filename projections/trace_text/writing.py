@@ -1,4 +1,4 @@
-"""Writes texts, and the indexes over them in step."""
+"""Writes texts, and the index over them in step."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ from sqlite3 import Connection
 from typing import Any, Final
 
 from .collecting import Row
+from .folding import folded
 from .schema import TEXTS
 
 _PUT: Final = (
     f"INSERT INTO tt_texts (rowid, {', '.join(TEXTS.names)}) "
     f"VALUES (?, {', '.join('?' * len(TEXTS.names))})"
 )
-_INDEX: Final = "INSERT INTO tt_words (rowid, text) VALUES (?, ?)"
-_UNINDEX: Final = "INSERT INTO tt_words (tt_words, rowid, text) VALUES ('delete', ?, ?)"
-_ASCII: Final = bytes(range(128))
-
-
-def folded(text: str) -> str:
-    """Text as it is compared: letter case does not count. Every part of a text is, folded, a
-    part of the folded text."""
-    if text.isascii():
-        return text.lower()
-    encoded = text.encode()
-    beyond = encoded.translate(None, _ASCII).decode()
-    if beyond.casefold() == beyond:  # nothing but ASCII to fold: five times as fast
-        return encoded.lower().decode()
-    return text.casefold()
-
+_PUT_NEXT: Final = f"INSERT INTO tt_texts VALUES ({', '.join('?' * len(TEXTS.names))})"
+_STATE: Final = (
+    "SELECT upto, characters, (SELECT coalesce(max(rowid), 0) FROM tt_texts) FROM tapefold_indexed"
+)
+# A plain text is folded by the index itself, with no detour through Python.
+_INDEX: Final = (
+    "INSERT INTO tt_words (rowid, text) "
+    "SELECT rowid, CASE is_plain WHEN 1 THEN text ELSE tt_folded(text) END "
+    "FROM tt_texts WHERE rowid > ?"
+)
+_UNINDEX: Final = (
+    "INSERT INTO tt_words (tt_words, rowid, text) "
+    "SELECT 'delete', rowid, CASE is_plain WHEN 1 THEN text ELSE tt_folded(text) END "
+    "FROM tt_texts WHERE rowid = ?"
+)
 
 BACKLOG: Final = 4_000
 """How many texts wait for the index at most. A search looks through them itself. More would make
 the index no faster to write: four and thirty thousand took the same."""
+
+CHARACTERS: Final = 2_000_000
+"""How many characters wait at most: large texts fill the index by themselves."""
 
 
 def indexed_upto(connection: Connection) -> int:
@@ -44,36 +47,44 @@ def put_texts(connection: Connection, rows: Sequence[Row], *, at_once: bool = Fa
     """Write texts whose keys are free. `at_once`: into the index, too, however few there are."""
     if not rows:
         return
-    upto = indexed_upto(connection)
-    last = connection.execute("SELECT coalesce(max(rowid), 0) FROM tt_texts").fetchone()[0]
-    first = 1 + max(last, upto)
-    connection.executemany(_PUT, [(first + n, *row) for n, row in enumerate(rows)])
-    if at_once or first + len(rows) - upto > BACKLOG:
-        _index(connection, upto, first + len(rows) - 1)
+    upto, waiting, last = connection.execute(_STATE).fetchone()
+    if last >= upto:
+        connection.executemany(_PUT_NEXT, rows)  # SQLite gives the next rowids
+    else:  # the last ones were deleted, and their numbers are known to the index
+        last = upto
+        connection.executemany(_PUT, [(last + n, *row) for n, row in enumerate(rows, 1)])
+    last += len(rows)
+    waiting += sum(len(row[-1]) for row in rows)
+    if at_once or last - upto > BACKLOG or waiting > CHARACTERS:
+        _index(connection, upto, last)
+    else:
+        connection.execute("UPDATE tapefold_indexed SET characters = ?", (waiting,))
 
 
 def index_waiting(connection: Connection) -> None:
     """Put all texts that wait into the index."""
-    upto = indexed_upto(connection)
-    last = connection.execute("SELECT coalesce(max(rowid), 0) FROM tt_texts").fetchone()[0]
+    upto, _, last = connection.execute(_STATE).fetchone()
     if last > upto:
         _index(connection, upto, last)
 
 
 def _index(connection: Connection, after: int, upto: int) -> None:
-    waiting = connection.execute("SELECT rowid, text FROM tt_texts WHERE rowid > ?", (after,))
-    connection.executemany(_INDEX, ((rowid, folded(text)) for rowid, text in waiting))
-    connection.execute("UPDATE tapefold_indexed SET upto = ?", (upto,))
+    _give_folding(connection)
+    connection.execute(_INDEX, (after,))
+    connection.execute("UPDATE tapefold_indexed SET upto = ?, characters = 0", (upto,))
 
 
 def drop_texts(connection: Connection, where: str, params: Iterable[Any]) -> None:
     """Delete texts."""
-    found = connection.execute(
-        f"SELECT rowid, text FROM tt_texts WHERE {where}", tuple(params)
-    ).fetchall()
-    if not found:
+    found = connection.execute(f"SELECT rowid FROM tt_texts WHERE {where}", tuple(params))
+    rowids = found.fetchall()
+    if not rowids:
         return
+    _give_folding(connection)
     upto = indexed_upto(connection)
-    indexed = [(rowid, folded(text)) for rowid, text in found if rowid <= upto]
-    connection.executemany(_UNINDEX, indexed)
-    connection.executemany("DELETE FROM tt_texts WHERE rowid = ?", [(r,) for r, _ in found])
+    connection.executemany(_UNINDEX, [one for one in rowids if one[0] <= upto])
+    connection.executemany("DELETE FROM tt_texts WHERE rowid = ?", rowids)
+
+
+def _give_folding(connection: Connection) -> None:
+    connection.create_function("tt_folded", 1, folded, deterministic=True)

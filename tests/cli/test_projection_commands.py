@@ -5,8 +5,10 @@ import shutil
 import sqlite3
 
 import pytest
+from click.testing import CliRunner
 
 from tapefold import Sessions
+from tapefold.cli.commands import cli
 from tapefold.projections.opening import read_model
 
 NAMES = ("effective_view", "branch_tree", "trace_index")
@@ -50,6 +52,18 @@ def append(store, session_id="one", text="more"):
         sessions.execute(session_id, lambda s: s.finalize("user", text))
 
 
+@pytest.fixture
+def run_both(store):
+    """Runs a command that has to end with `code`; answers both of its streams."""
+
+    def invoke(*arguments, code):
+        result = CliRunner().invoke(cli, list(arguments), env={"TAPEFOLD_DB": str(store)})
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
 def status(run_json, *names, code=0):
     found = run_json("projections", "status", *names, code=code)
     return found if len(names) != 1 else found["projections"][0]
@@ -57,10 +71,6 @@ def status(run_json, *names, code=0):
 
 def failing_status(run, *names):
     """The shape of an unhealthy status, which is printed although the command exits with 1."""
-    from click.testing import CliRunner
-
-    from tapefold.cli.commands import cli
-
     result = CliRunner().invoke(cli, ["projections", "status", *names, "--json"])
     assert result.exit_code == 1
     return json.loads(result.stdout)["projections"]
@@ -140,10 +150,6 @@ def test_a_rebuild_that_finds_differences_shows_both_values_and_exits_with_1(bui
     spoil(
         built, "UPDATE ev_messages SET role = 'system' WHERE session_id = 'one' AND role = 'user'"
     )
-    from click.testing import CliRunner
-
-    from tapefold.cli.commands import cli
-
     result = CliRunner().invoke(
         cli, ["--db", str(built), "projections", "rebuild", "effective_view"]
     )
@@ -160,7 +166,88 @@ def test_a_build_can_be_made_without_a_switch(built, run, run_json):
     found = status(run_json, "effective_view")
     assert (found["build"], found["rebuild"]["build"]) == (1, 2)
     assert not found["rebuild"]["is_running"]
-    assert "goes on with it" in run("projections", "status", "effective_view")
+    said = run("projections", "status", "effective_view")
+    assert "filled beside the live one, not live" in said
+    assert "unfinished" not in said
+
+
+def test_without_a_switch_differences_are_told_as_with_one(built, run, run_both):
+    spoil(built, "UPDATE ev_messages SET role = 'system' WHERE session_id = 'one'")
+    result = run_both("projections", "rebuild", "effective_view", "--no-switch", code=1)
+    assert "rows differ" in result.stdout
+    assert "rebuild effective_view --accept" in result.stdout
+    assert "verifies it again and switches" not in result.stdout
+
+
+def test_a_build_of_another_declaration_is_not_said_to_be_gone_on_with(built, run):
+    run("projections", "rebuild", "effective_view", "--no-switch")
+    registry = built.with_name(f"{built.name}.projections") / "registry.db"
+    execute(registry, "UPDATE tapefold_builds SET fingerprint = 'other' WHERE build = 2")
+    said = run("projections", "status", "effective_view")
+    assert "build 2, version 1: " in said
+    assert "of another declaration" in said
+    assert "`tapefold projections drop effective_view` removes it" in said
+    assert "projections rebuild" not in said
+
+
+def test_a_build_that_another_state_of_the_program_has_begun_is_begun_anew(built, run):
+    run("projections", "rebuild", "effective_view", "--no-switch")
+    registry = built.with_name(f"{built.name}.projections") / "registry.db"
+    execute(registry, "UPDATE tapefold_programs SET program = 'other' WHERE build = 2")
+    assert "begins anew" in run("projections", "status", "effective_view")
+    assert "build 3" in run("projections", "rebuild", "effective_view")
+
+
+def test_several_projections_are_rebuilt_and_dropped_by_one_command(built, run, run_json):
+    run("projections", "run", "branch_tree", "--once")
+    done = run_json("projections", "rebuild", "effective_view", "branch_tree")
+    assert [(one["projection"], one["switched"]) for one in done] == [
+        ("effective_view", True),
+        ("branch_tree", True),
+    ]
+    dropped = run_json("projections", "drop", "--all")
+    assert [(one["projection"], one["dropped"]) for one in dropped] == [
+        ("effective_view", [1]),
+        ("branch_tree", [1]),
+        ("trace_index", []),
+        ("trace_text", []),
+    ]
+
+
+def test_one_that_fails_keeps_no_other_one_from_being_rebuilt(built, run, run_both):
+    run("projections", "run", "branch_tree", "--once")
+    spoil(built, "UPDATE tapefold_projection SET position = 99")
+    result = run_both("projections", "rebuild", "effective_view", "branch_tree", code=1)
+    assert "projection effective_view: the log ends at id 6" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout.startswith("branch_tree  build 2")
+    assert "it is live now" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["rebuild", "drop"])
+def test_what_is_rebuilt_or_dropped_is_named_or_all_of_it(built, run, command):
+    for arguments in ((), ("effective_view", "--all")):
+        assert "name projections, or give --all" in run("projections", command, *arguments, code=2)
+
+
+def test_a_switch_to_another_declaration_says_what_ends_and_what_to_start(built, run):
+    said = run("projections", "rebuild", "effective_view")
+    assert "older program" not in said
+    registry = built.with_name(f"{built.name}.projections") / "registry.db"
+    execute(registry, "UPDATE tapefold_builds SET fingerprint = 'older' WHERE build = 2")
+    said = run("projections", "rebuild", "effective_view")
+    assert "it is live now" in said
+    assert "the processes of the older program end now" in said
+    assert "start this program's `tapefold projections run`" in said
+
+
+def test_the_status_after_a_restore_says_where_the_log_ends(built, run_both):
+    append(built)
+    run_both("projections", "run", "effective_view", "--once", code=0)
+    execute(built, "DELETE FROM tapefold_events WHERE id = 7")
+    result = run_both("projections", "status", "effective_view", code=1)
+    assert "at id 7, but the log ends at id 6" in result.stdout
+    assert "caught up" not in result.stdout
 
 
 @pytest.mark.parametrize("against", ["kernel", "live"])
@@ -179,36 +266,6 @@ def test_verify_exits_with_1_on_a_difference_and_refold_mends_it(built, run, run
         }
     ]
     run("projections", "verify", "effective_view", "--against", against)
-
-
-def test_a_parked_session_is_listed_and_retried(built, run, run_json, unhealthy):
-    append(built)
-    states = {}
-    for session_id in ("one",):
-        connection = sqlite3.connect(built)
-        where = "WHERE originator_id = ? AND originator_version = 4"
-        (states[session_id],) = connection.execute(
-            f"SELECT state FROM tapefold_events {where}", (session_id,)
-        ).fetchone()
-        connection.close()
-        execute(built, f"UPDATE tapefold_events SET state = x'7b7d' {where}", session_id)
-    run("projections", "run", "effective_view", "--once")
-    (one,) = run_json("projections", "parked")["parked"]
-    assert (one["projection"], one["session_id"], one["position"]) == ("effective_view", "one", 4)
-    assert "session one, position 4" in run("projections", "parked", "effective_view")
-    assert [p["code"] for p in unhealthy("effective_view")[0]["problems"]] == ["parked"]
-    run("projections", "retry", code=1)
-    assert "session one, position 4" in run("events", "check", code=1) or True
-    execute(
-        built,
-        "UPDATE tapefold_events SET state = ? WHERE originator_id = 'one' "
-        "AND originator_version = 4",
-        states["one"],
-    )
-    (done,) = run_json("projections", "retry", "--session", "one")["sessions"]
-    assert (done["position"], done["parked"]) == (4, False)
-    assert "no session is parked" in run("projections", "retry")
-    assert "no session is parked" in run("projections", "parked")
 
 
 @pytest.mark.parametrize(
@@ -246,10 +303,6 @@ def test_a_session_that_looks_like_a_terminal_command_does_not_reach_the_termina
         "INSERT INTO ev_labels (session_id, entry_id, label, position) "
         "VALUES ('three', 'e', char(27) || '[31m', 1)",
     )
-    from click.testing import CliRunner
-
-    from tapefold.cli.commands import cli
-
     result = CliRunner().invoke(
         cli, ["--db", str(filled), "projections", "verify", "effective_view"]
     )

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tapefold import SessionNotFound, Sessions, build_context, build_view
+from tapefold.cli.projected import projected
 from tapefold.projections.registry import Registry
 from tapefold.projections.running_lock import RunningLock
+from tapefold.projections.trace_text.projection import TraceText
 from tapefold.testing import Tape
 
 
@@ -109,6 +111,28 @@ def test_a_search_that_is_behind_says_so_on_standard_error(program, store, garde
     assert done.returncode == 0
     assert b"unseen" not in done.stdout
     assert b"trace_text is 1 event behind" in done.stderr
+    assert b"projections run" not in done.stderr  # it is run already
+
+
+class Growing(TraceText):
+    """Whenever it has reached the end of the log, one more event is appended, as under load."""
+
+    sessions: Sessions
+
+    def settle(self, connection):
+        super().settle(connection)
+        self.sessions.execute("load", lambda s: s.finalize("user", "more"))
+
+
+def test_what_is_appended_while_a_search_is_made_ready_is_no_reason_to_warn(store, garden, capsys):
+    write(store, garden)
+    with Sessions(store) as sessions, Sessions(store) as writing:
+        writing.start("load", persist=True)
+        projection = Growing()
+        projection.sessions = writing
+        with projected(sessions, projection) as read:
+            assert read.lag.rows == 1
+    assert capsys.readouterr().err == ""
 
 
 def test_a_session_that_stands_still_is_named(run, program, store, garden):

@@ -1,5 +1,6 @@
 """sessions: the session index says what the tapes say, in the same order."""
 
+import io
 import shutil
 import sqlite3
 from contextlib import closing
@@ -14,7 +15,9 @@ from tapefold import Sessions
 from tapefold.cli.indexed import indexed_sessions
 from tapefold.cli.listed import COST, SORT_KEYS, Wanted
 from tapefold.cli.listing import listed_sessions
+from tapefold.cli.paper import Paper
 from tapefold.cli.projected import projected
+from tapefold.cli.sessiontable import print_sessions
 from tapefold.domain.errors import InvalidValue
 from tapefold.projections.branch_tree.index import SessionFilter, SessionIndex
 from tapefold.projections.branch_tree.projection import BranchTree
@@ -211,21 +214,74 @@ def test_a_list_by_cost_builds_the_index(sessions, run_json, store):
     assert Registry(store).find_live("branch_tree") is not None
 
 
-def test_a_session_that_cannot_be_projected_is_listed_from_its_tape(garden, run_json, run, store):
-    for name in ("beds", "hedge"):
+@pytest.fixture
+def damaged(garden):
+    """The garden, with an event that cannot be read at position 4 of `beds`, and one behind it."""
+    for name in ("beds", "hedge", "beds"):
         garden.execute(name, lambda s: s.finalize("user", "More", timestamp="2026-03-02T09:01:10Z"))
     with garden.recorder.datastore.transaction(commit=True) as cursor:
         cursor.execute(
             "UPDATE tapefold_events SET state = x'00' WHERE originator_id = 'beds' "
             "AND originator_version = 4"
         )
-    for arguments in ((), ("--sort", "size"), ("--offset", "1"), ("--limit", "2")):
-        indexed = run_json("sessions", *arguments)["sessions"]
-        store.with_name(f"{store.name}.projections").rename(store.with_name("aside"))
-        plain = run_json("sessions", *arguments)["sessions"]
-        store.with_name("aside").rename(store.with_name(f"{store.name}.projections"))
-        assert [{**one, "tokens": None, "cost": None} for one in indexed] == plain
-    assert "(unreadable: " in run("sessions")
+    return garden
+
+
+def test_a_session_that_is_parked_is_listed_as_it_was_before_and_says_so(damaged, run_json, run):
+    shape = run_json("sessions")["sessions"]
+    beds = {one["session_id"]: one for one in shape}["beds"]
+    assert (beds["title"], beds["messages"], beds["position"]) == ("Beds", 2, 3)
+    assert (beds["problem"], beds["parked"]["position"]) == (None, 4)
+    assert "it does not begin as a stored event does" in beds["parked"]["error"]
+    assert "'beds'" not in beds["parked"]["error"]
+    assert [one["session_id"] for one in shape if one["parked"]] == ["beds"]
+    (line,) = (line for line in run("sessions").splitlines() if line.startswith("beds "))
+    assert "(parked at 4) Beds" in line
+    assert line.split()[1] == "2"
+
+
+def test_filters_orders_and_pages_hold_for_a_session_that_is_parked(damaged, run_json):
+    assert ids(run_json("sessions", "--name", "bed")) == ["beds"]
+    assert ids(run_json("sessions", "--dir", "/garden/beds")) == ["beds"]
+    assert ids(run_json("sessions", "--grep", "done. done. done.")) == ["beds"]
+    assert "beds" not in ids(run_json("sessions", "--grep", "more"))
+    assert ids(run_json("sessions", "--sort", "name")) == ["pond-2", "beds", "hedge", "pond"]
+    assert ids(run_json("sessions", "--sort", "name", "--offset", "1", "--limit", "1")) == ["beds"]
+    assert ids(run_json("sessions", "--since", "2026-03-02T09:02:00Z"))[-1] != "beds"
+
+
+def test_the_mark_of_a_parked_session_is_never_wider_than_the_terminal(damaged, run):
+    with projected(damaged, BranchTree()) as read:
+        listed = list(indexed_sessions(read, damaged, Wanted(), []))
+    for width in (20, 40, 69, 70, 80, 120, 160):
+        paper, stream = Paper(io.StringIO()), None
+        paper.width, stream = width, paper.stream
+        print_sessions(paper, listed)
+        lines = stream.getvalue().splitlines()
+        assert all(len(line) <= width for line in lines)
+        assert any("(parked at 4)" in line for line in lines) or width == 70
+
+
+def test_one_that_is_parked_at_its_first_event_is_listed_with_its_problem(garden, run_json, run):
+    garden.start("wall", title="A wall", persist=True)
+    with garden.recorder.datastore.transaction(commit=True) as cursor:
+        cursor.execute("UPDATE tapefold_events SET state = x'00' WHERE originator_id = 'wall'")
+    wall = {one["session_id"]: one for one in run_json("sessions")["sessions"]}["wall"]
+    assert "it does not begin" in wall["problem"]
+    assert (wall["title"], wall["messages"]) == (None, 0)
+    (line,) = (line for line in run("sessions").splitlines() if line.startswith("wall "))
+    assert "(unreadable: session 'wall', position 1" in line
+    assert "CIPHER" not in line
+
+
+@pytest.mark.parametrize("command", ["view", "tree", "context"])
+def test_what_lies_before_an_unreadable_event_is_read_with_the_command_of_the_error(
+    damaged, run, command
+):
+    error = run(command, "beds", code=1)
+    assert error.count("\n") == 1
+    assert "`tapefold view beds --at 3`" in error
+    assert "Rake the beds" in run(command, "beds", "--at", "3")
 
 
 def test_a_list_of_the_last_sessions_is_one_walk_along_an_index(garden, store):

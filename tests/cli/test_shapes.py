@@ -287,6 +287,7 @@ def test_the_shape_of_sessions(run_json, sessions, talk):
                 "problem": None,
                 "tokens": None,
                 "cost": None,
+                "parked": None,
             }
         ]
     }

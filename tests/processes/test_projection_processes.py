@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -102,6 +103,9 @@ def test_a_second_process_takes_over_when_the_first_is_killed(store, start):
         while json.loads(second.stdout.readline())["what"] != "trouble":
             pass  # it says that it waits
         first.kill()
+        taken = json.loads(second.stdout.readline())  # it says nothing of running before it does
+        assert taken["what"] == "started"
+        assert f"running build 1 (process {second.pid})" in taken["text"]
         wait_for(model, say(sessions, "for the second"))
         status = start("status", "effective_view", "--json")
         printed, _ = status.communicate(timeout=60)
@@ -139,6 +143,23 @@ def test_all_run_as_children_and_none_outlives_the_parent_however_it_ends(store,
     while any(map(is_alive, children)):
         assert time.monotonic() < ends, "a child goes on without its parent"
         time.sleep(0.05)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_child_that_is_killed_is_named_and_the_others_end_with_it(store, start):
+    process = start("run", "effective_view", "branch_tree")
+    assert process.stderr is not None
+    running: dict[str, int] = {}
+    while len(running) < 2:
+        line = process.stderr.readline()
+        assert "running build 1 (process " in line
+        running[line.split()[2]] = int(line.split("process ")[1].rstrip(")\n"))
+    os.kill(running["branch_tree:"], signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "projection branch_tree: its process was killed (signal 9)" in errors
+    assert "projection effective_view: ended" in errors
+    assert errors.count("was killed") == 1
 
 
 @pytest.mark.slow
