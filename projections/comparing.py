@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .declaration import Table
 from .differences import ADDED, CHANGED, REMOVED, Difference
+
+OFTEN: Final = 5_000
+"""Equal rows between two words on how far a comparison is."""
 
 FIRST: Final = 10
 """How many differences of a table are shown."""
@@ -59,9 +62,11 @@ def compare(
     without: Iterable[str] = (),
     only: str | None = None,
     into: Comparison | None = None,
+    say: Callable[[int], None] = lambda done: None,
 ) -> Comparison:
     """Compare the rows of two builds. `tables`: those of the new one. `without`: sessions that
-    are left out; `only`: the one session that is compared. Each side is read in the caller's own
+    are left out; `only`: the one session that is compared. `say` hears now and then how many
+    rows are equal. Each side is read in the caller's own
     transaction, in one pass."""
     found = Comparison() if into is None else into
     skipped = frozenset(without)
@@ -81,7 +86,7 @@ def compare(
         left, right = (
             _rows(side, table, _ordered(table, common), skipped, only) for side in (old, new)
         )
-        _compare_rows(table, _ordered(table, common), left, right, found)
+        _compare_rows(table, _ordered(table, common), left, right, found, say)
     known = {table.name for table in tables}
     found.left_out += [name for name in _tables(old) if name not in known]
     return found
@@ -98,6 +103,7 @@ def _compare_rows(
     left: Iterator[Sequence[Any]],
     right: Iterator[Sequence[Any]],
     found: Comparison,
+    say: Callable[[int], None],
 ) -> None:
     size = len(table.key)
     one, other = next(left, None), next(right, None)
@@ -111,6 +117,8 @@ def _compare_rows(
             other = next(right, None)
         else:
             _compare_row(table, ordered, one, other, found)
+            if not found.equal % OFTEN:
+                say(found.equal)
             one, other = next(left, None), next(right, None)
 
 

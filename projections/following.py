@@ -6,7 +6,8 @@ from typing import Final
 
 from .applying import Applier
 from .continuity import advance, check_log
-from .database import FILLING
+from .database import FILLING, Build
+from .declaration import Projection
 from .filling import fill
 from .log import Footprint, LogRow
 
@@ -103,3 +104,11 @@ def catch_up(applier: Applier, upto: int | None = None) -> None:
     follower = Follower(applier)
     while follower.step(upto):
         pass
+    settle(applier.build)
+
+
+def settle(build: Build) -> None:
+    """Let a build catch up with what its projection has put off, where one does so."""
+    if type(build.projection).settle is not Projection.settle:
+        with build.writing():
+            build.projection.settle(build.connection)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from .errors import (
 )
 from .faults import named_faults
 from .filling import fill
-from .following import Follower, catch_up
+from .following import Follower, catch_up, settle
 from .live_side import LiveSide
 from .log import Log
 from .registry import BUILDING, BuildInfo, Registry
@@ -45,7 +45,8 @@ SAMPLE = 200
 
 @dataclass
 class Progress:
-    """What a rebuild is doing: `stage`, and how many events of how many it has applied."""
+    """What a rebuild is doing: `stage`, and how much of how much it has done: events that are
+    applied, rows that are compared, sessions that are verified. `total` 0: not known."""
 
     stage: str
     done: int = 0
@@ -141,13 +142,16 @@ class Rebuild:
             ]
             self._fill(build, None if from_scratch else live.position(), report)
             report.verification = self._verify(build, live, report, sample, from_scratch)
+            settle(build)
             self._pause("verified")
             if switch and (report.verification.is_equal or accept):
                 self._switch(build, live, info)
                 report.switched = True
                 self._pause("switched")
                 # It is live now, and still ours to run: what is poison from here on is parked.
-                catch_up(Applier(build, self._log), self._log.last_id())
+                applier = Applier(build, self._log)
+                catch_up(applier, self._log.last_id())
+                report.notes += applier.take_parked()
             _check_there(build)
             progress = build.progress()
             report.events, report.position = progress.events, progress.position
@@ -241,17 +245,24 @@ class Rebuild:
                 else:
                     self._pause("snapshot")
                     self._follow(build, old.progress().position)
-                    self._say(Progress("verify"))
+                    self._say(Progress("compare"))
                     with build.reading():
-                        found = verify_against_live(old, build, self._log)
+                        found = verify_against_live(
+                            old, build, self._log, say=partial(self._tell, "compare")
+                        )
                     self._pause("compared")
                     return found
         self._follow(build, None)
         self._say(Progress("verify"))
         with build.reading():
-            found = verify_against_kernel(build, self._log, sample=sample)
+            found = verify_against_kernel(
+                build, self._log, sample=sample, say=partial(self._tell, "verify")
+            )
         self._pause("compared")
         return found
+
+    def _tell(self, stage: str, done: int) -> None:
+        self._say(Progress(stage, done))
 
     # -- switching -------------------------------------------------------------------------
 
@@ -280,30 +291,3 @@ def _check_there(build: Build) -> None:
     """Raise `BuildMissing` if the file was removed or replaced while it was built."""
     if not build.is_at_its_path():
         raise BuildMissing(build.projection.NAME, build.path)
-
-
-def build_and_compare(
-    projection: Projection,
-    log: Log,
-    store: Path,
-    *,
-    say: Callable[[Progress], None] = lambda progress: None,
-) -> Verification:
-    """Compare the live build with an unfinished one, brought to the same place; where there is
-    none, with one that is made for this alone and removed.
-
-    Raises `ProjectionMissing`, `ProjectionError` where the live one cannot be compared with, and
-    what `Rebuild.run` raises.
-    """
-    name = projection.NAME
-    with closing(Registry(store)) as registry:
-        registry.live(name)
-        was_there = registry.unfinished(name, projection.fingerprint())
-        report = Rebuild(projection, log, store, say=say).run(switch=False, sample=1)
-        if was_there is None:
-            made = next(one for one in registry.builds(name) if one.number == report.build)
-            remove_build(registry, made)
-        found = report.verification
-        if found is None or found.against != "live":
-            raise ProjectionError(name, "; ".join(report.notes) or "nothing to compare with")
-        return found

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tapefold.projections.rebuilding import Progress as Stage
 
-UNITS = {"verify": "sessions"}
+UNITS = {"verify": "sessions", "compare": "rows"}
 """What a stage counts, where that is not events."""
 
-WORDS = {"fill": "building", "follow": "catching up", "verify": "verifying"}
+WORDS = {"fill": "building", "follow": "catching up", "compare": "comparing", "verify": "verifying"}
 
 
 @contextmanager

@@ -125,8 +125,10 @@ class TextSearch:
 
     def _waiting(self, query: Query, text: str, limit: int) -> list[Hit]:
         """What fits among the texts that are not in the index yet."""
+        where, params = _filters(_Place(self._connection, query.session_id), query)
         rows = self._connection.execute(
-            "SELECT * FROM tt_texts WHERE rowid > ?", (indexed_upto(self._connection),)
+            f"SELECT t.* FROM tt_texts AS t WHERE t.rowid > ?{where}",
+            (indexed_upto(self._connection), *params),
         ).fetchall()
         if not rows:
             return []
