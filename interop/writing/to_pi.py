@@ -32,6 +32,7 @@ from ..replay import milliseconds, own_record
 from ..rows import tau_row
 from ..tau import TAU
 from .fitting import BLOCKS, fitting_blocks
+from .held import held_fields
 from .writer import NAMESPACE, Record, Writer
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -47,32 +48,9 @@ class PiWriter(Writer):
         {"labelled", "session_info_changed", "usage_recorded"}
     )
     HELD: ClassVar[dict[str, frozenset[str]]] = {
-        **dict.fromkeys(
-            ("message_finalized", "message_revised"),
-            frozenset(
-                {
-                    "model",
-                    "provider",
-                    "usage",
-                    "stop_reason",
-                    "error",
-                    "tool_name",
-                    "is_error",
-                    "custom_type",
-                    "display",
-                    "details",
-                }
-            ),
-        ),
-        "compaction_anchored": _SUMMARY | {"tokens_before", "kept"},
-        "handoff_anchored": _SUMMARY | {"tokens_before", "state"},
-        "summary_reset": frozenset({"reason"}),
+        **held_fields(_SUMMARY),
         "branch_summarized": _SUMMARY | {"left"},
-        "model_changed": frozenset({"model", "provider"}),
-        "thinking_level_changed": frozenset({"level"}),
-        "custom_recorded": frozenset({"namespace", "data"}),
         "context_edited": frozenset(),
-        "foreign_recorded": frozenset({"raw", "raw_base64", "value", "problem", "start", "end"}),
     }
 
     def is_written(self, node: AnyNode) -> bool:

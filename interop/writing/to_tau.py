@@ -33,6 +33,7 @@ from ..tau import TAU
 from ..tau_replay import converted
 from ..tau_shape import usage_shape
 from .fitting import STOP_REASONS, fitting_blocks, fitting_fields, fitting_usage
+from .held import held_fields
 from .knowing import spoken
 from .summaries import ROWS
 from .tau_newest import is_old, newest_record
@@ -48,33 +49,7 @@ class TauWriter(Writer):
     FORM: ClassVar[RecordFormat] = TAU
     SURROGATES: ClassVar[bool] = False
     MARK_KINDS: ClassVar[frozenset[str]] = frozenset({"labelled", "session_info_changed"})
-    HELD: ClassVar[dict[str, frozenset[str]]] = {
-        **dict.fromkeys(
-            ("message_finalized", "message_revised"),
-            frozenset(
-                {
-                    "model",
-                    "provider",
-                    "usage",
-                    "stop_reason",
-                    "error",
-                    "tool_name",
-                    "is_error",
-                    "custom_type",
-                    "display",
-                    "details",
-                }
-            ),
-        ),
-        "compaction_anchored": _SUMMARY | {"tokens_before", "kept"},
-        "handoff_anchored": _SUMMARY | {"tokens_before", "state"},
-        "summary_reset": frozenset({"reason"}),
-        "branch_summarized": _SUMMARY,
-        "model_changed": frozenset({"model", "provider"}),
-        "thinking_level_changed": frozenset({"level"}),
-        "custom_recorded": frozenset({"namespace", "data"}),
-        "foreign_recorded": frozenset({"raw", "raw_base64", "value", "problem", "start", "end"}),
-    }
+    HELD: ClassVar[dict[str, frozenset[str]]] = held_fields(_SUMMARY)
 
     def is_written(self, node: AnyNode) -> bool:
         """Edits are applied; what the leaf's branch leaves out is left out."""
