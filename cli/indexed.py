@@ -72,7 +72,8 @@ def indexed_sessions(
     """
     index = SessionIndex(read.connection)
     rowless = [one for one in read.parked if index.get(one) is None]
-    lost = _lost(rowless, sessions, wanted, left)
+    last: list[str] = []
+    lost = _lost(rowless, sessions, wanted, left, last)
     is_plain = not lost and wanted.text is None
     rows = index.page(
         _filter(index, wanted),
@@ -92,12 +93,20 @@ def indexed_sessions(
         yield one
     # These sort last: who looks at the newest alone never comes to them.
     if wanted.since is not None and (number != wanted.limit or wanted.sort != NEWEST):
-        left.extend(map(timeless, index.without_time()))
+        left.extend([*map(timeless, index.without_time()), *last])
 
 
-def _lost(ids: Iterable[str], sessions: Sessions, wanted: Wanted, left: list[str]) -> list[Listed]:
-    found = (listed_session(sessions, activity_of(sessions, one), wanted, left) for one in ids)
-    return sorted((one for one in found if one is not None), key=SORT_KEYS[wanted.sort])
+def _lost(
+    ids: Iterable[str], sessions: Sessions, wanted: Wanted, left: list[str], last: list[str]
+) -> list[Listed]:
+    """`last` is told of those without a time, which sort last."""
+    found = []
+    for active in (activity_of(sessions, one) for one in ids):
+        said = last if wanted.since is not None and active.moment is None else left
+        one = listed_session(sessions, active, wanted, said)
+        if one is not None:
+            found.append(one)
+    return sorted(found, key=SORT_KEYS[wanted.sort])
 
 
 def _filter(index: SessionIndex, wanted: Wanted) -> SessionFilter:

@@ -46,17 +46,27 @@ class Projected(NamedTuple):
                 "`tapefold projections parked`"
             )
 
+    def warn_if_any_parked(self) -> None:
+        """Say on standard error that what is read of all sessions may lack something."""
+        if self.parked:
+            complain(
+                f"{count(len(self.parked), 'session')} cannot be read to the end; see "
+                "`tapefold projections parked`"
+            )
+
 
 @contextmanager
 def projected(
     sessions: Sessions, projection: Projection, *, seconds: float = CATCH_UP
 ) -> Iterator[Projected]:
     """A snapshot of a projection that has caught up, or tried to for `seconds`; a warning on
-    standard error says how far behind it is, if it lacks what the log held at the beginning.
+    standard error says how far behind it is, and why, if it lacks what the log held at the
+    beginning.
 
-    The first read builds the projection. Raises `NoFiles` for a store in memory, and
-    `DeclarationMismatch`, `LogChanged`, which name the command that helps.
+    The first read builds the projection. Raises `NoFiles` for a store in memory, `BuildFault` if
+    it cannot be built, and `DeclarationMismatch`, `LogChanged`, which name the command that helps.
     """
+    from tapefold.projections.errors import ProjectionMissing
     from tapefold.projections.log import Log
     from tapefold.projections.parking import parked
     from tapefold.projections.reading import ReadModel
@@ -67,31 +77,45 @@ def projected(
     model = ReadModel(projection, log, path)
     try:
         end = log.last_id()
-        is_run = _catch_up(model, log, path, end, seconds)
+        caught = _catch_up(model, log, path, end, seconds)
         with model.reading() as build:
             lag = model.lag(build)
             if lag.is_filling or lag.position < end:
-                _warn(projection.NAME, lag, is_run)
+                _warn(projection.NAME, lag, caught)
             standing = {one.session_id: one for one in parked(build)}
             yield Projected(build.connection, log, lag, standing)
+    except ProjectionMissing:
+        if caught.fault is None:
+            raise
+        raise caught.fault from None  # why it could not be built says more
     finally:
         model.close()
 
 
-def _catch_up(model: ReadModel, log: Log, path: Path, end: int, seconds: float) -> bool:
-    """Bring the projection up to the id `end`, or let the process that runs it do so; answers
-    whether there is such a process."""
-    from tapefold.projections.errors import AlreadyRunning, ProjectionMissing
+class _Caught(NamedTuple):
+    """Whether another process runs the projection, and why it could not be brought on."""
+
+    is_run: bool = False
+    fault: Exception | None = None
+
+
+def _catch_up(model: ReadModel, log: Log, path: Path, end: int, seconds: float) -> _Caught:
+    """Bring the projection up to the id `end`, or let the process that runs it do so."""
+    from tapefold.projections.errors import AlreadyRunning, BuildNotWritable, ProjectionMissing
     from tapefold.projections.faults import is_database_fault
     from tapefold.projections.runner import Runner
 
+    def hear(text: str) -> None:
+        if isinstance(runner.fault, BuildNotWritable):
+            runner.stop()  # rights, and space on a disk, do not come back in a moment
+
     try:
         if model.has_passed(end):
-            return False  # who runs it does not matter
+            return _Caught()  # who runs it does not matter
     except ProjectionMissing:
         pass  # the run below makes it
+    runner = Runner(model.projection, log, path, say=hear)
     try:
-        runner = Runner(model.projection, log, path)
         timer = Timer(seconds, runner.stop)
         timer.daemon = True
         timer.start()
@@ -101,17 +125,17 @@ def _catch_up(model: ReadModel, log: Log, path: Path, end: int, seconds: float) 
             timer.cancel()
     except AlreadyRunning:
         model.wait_for(end, seconds)
-        return True
+        return _Caught(is_run=True)
     except Exception as error:
         if not is_database_fault(error):
             raise
         # The folder cannot be written, say: what there is can be read all the same.
-        complain(f"projection {model.projection.NAME} cannot catch up: {error}")
-    return False
+        return _Caught(fault=error)
+    return _Caught(fault=runner.fault)
 
 
-def _warn(name: str, lag: Lag, is_run: bool) -> None:
-    """Say how far it is behind, and what to start if nobody runs it."""
+def _warn(name: str, lag: Lag, caught: _Caught) -> None:
+    """Say how far it is behind, and why, or what to start if nobody runs it."""
     if lag.is_filling:
         text = (
             f"still being built ({count(lag.rows, 'event')} to go), so this answer is not complete"
@@ -119,5 +143,10 @@ def _warn(name: str, lag: Lag, is_run: bool) -> None:
         advice = "builds it"
     else:
         text, advice = f"{count(lag.rows, 'event')} behind the log", "keeps it up"
-    start = "" if is_run else f"; `tapefold projections run {name}` {advice}"
-    complain(f"projection {name} is {text}{start}")
+    more = ""
+    if caught.fault is not None:
+        reason = str(caught.fault).removeprefix(f"projection {name}: ")
+        more = f", and cannot catch up: {reason}"
+    elif not caught.is_run:
+        more = f"; `tapefold projections run {name}` {advice}"
+    complain(f"projection {name} is {text}{more}")

@@ -124,18 +124,15 @@ def find(sessions: Sessions, query: Query) -> list[Hit]:
     from tapefold.projections.trace_text.projection import TraceText
     from tapefold.projections.trace_text.searching import TextSearch
 
-    from .group import complain
     from .projected import projected
-    from .words import count
 
     if not query.text.strip():
         return []
     with projected(sessions, TraceText()) as build:
         if query.session_id is not None:
             build.warn_if_parked(query.session_id)
-        elif build.parked:
-            many = count(len(build.parked), "session")
-            complain(f"{many} cannot be read to the end; see `tapefold projections parked`")
+        else:
+            build.warn_if_any_parked()
         return TextSearch(build.connection, build.log).search(query)
 
 

@@ -45,9 +45,11 @@ def command(
     with open_sessions(database) as sessions:
         session_id = find_session(sessions, session)
         with projected(sessions, TraceIndex()) as build:
-            build.warn_if_parked(session_id)
+            if entry is None:
+                build.warn_if_parked(session_id)
             reader = TraceReader(build.connection, build.log)
             if entry is not None:
+                build.warn_if_any_parked()
                 _entry(sessions, reader, session_id, entry, as_json)
             elif request is not None:
                 _request(reader, session_id, request, as_json)

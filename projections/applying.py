@@ -69,22 +69,24 @@ class Applier:
         order = sorted(tapes, key=lambda session_id: session_id not in self._folds)
         return sum(self.apply_tape(session_id, tapes[session_id]) for session_id in order)
 
-    def apply_tape(self, session_id: str, rows: Sequence[LogRow]) -> int:
+    def apply_tape(
+        self, session_id: str, rows: Sequence[LogRow], *, is_session: bool = False
+    ) -> int:
         """Apply rows of one session, in order; others' events and those that it has already are
-        passed over."""
+        passed over. `is_session`: it is known that the stream begins as one of ours."""
         rows = [row for row in rows if self.log.is_ours(row)]
         if not rows or session_id in self._parked_ids():
             return 0
         error: Exception | None = None
         for _ in range(ATTEMPTS):
             try:
-                return self._all(session_id, rows)
+                return self._all(session_id, rows, is_session)
             except Exception as failure:
                 if is_database_fault(failure):
                     raise
                 error = failure
         assert error is not None
-        return self._up_to_the_fault(session_id, rows)
+        return self._up_to_the_fault(session_id, rows, is_session)
 
     def let_go(self, session_ids: Iterable[str]) -> None:
         """Keep the folds of these sessions no longer: their tapes are read to the end."""
@@ -96,13 +98,14 @@ class Applier:
             self._parked = parked_ids(self.build)
         return self._parked
 
-    def _all(self, session_id: str, rows: Sequence[LogRow]) -> int:
+    def _all(self, session_id: str, rows: Sequence[LogRow], is_session: bool) -> int:
         fold = self._folds.take(self.build, session_id)
         new = [row for row in rows if row.position > fold.position]
         if not new:
             self._folds.give_back(session_id, fold)
             return 0
-        if not fold.position and not self.log.begins_as_ours(session_id):
+        is_new = not fold.position and not is_session
+        if is_new and not self.log.begins_as_ours(session_id):
             return 0  # whose a stream is, its first event says
         with _Savepoint(self.build.connection):
             self._apply(fold, new)
@@ -116,12 +119,12 @@ class Applier:
         for row in rows:
             fold.apply(event_of(row))
 
-    def _up_to_the_fault(self, session_id: str, rows: Sequence[LogRow]) -> int:
+    def _up_to_the_fault(self, session_id: str, rows: Sequence[LogRow], is_session: bool) -> int:
         """Apply what lies before the event at fault, and park the session there."""
         applied = 0
         for row in rows:
             try:
-                applied += self._all(session_id, [row])
+                applied += self._all(session_id, [row], is_session)
             except Exception as failure:
                 if is_database_fault(failure):
                     raise

@@ -34,9 +34,10 @@ LONGEST: Final = 320
 
 
 class Waiting(NamedTuple):
-    """Who runs a build and cannot go on with it just now: its process, and the reason."""
+    """Who runs a build and cannot go on with it just now: its process, as far as it could be
+    noted, and the reason."""
 
-    pid: int
+    pid: int | None
     reason: str
 
 
@@ -49,9 +50,10 @@ class FaultNote:
         self._is_blank = False
 
     def blank(self) -> None:
-        """Say that nothing is wrong. What cannot be noted is not noted."""
-        if not self._is_blank:
-            self._put(b"")
+        """Say that nothing is wrong."""
+        if not self._is_blank and not self._put(b""):
+            with suppress(OSError):
+                self._path.unlink()
         self._is_blank = True
 
     def write(self, reason: str) -> None:
@@ -60,17 +62,22 @@ class FaultNote:
         text = json.dumps({"pid": os.getpid(), "reason": reason[:LONGEST]})
         self._put(text.encode())
 
-    def _put(self, text: bytes) -> None:
+    def _put(self, text: bytes) -> bool:
         with suppress(OSError):
-            # Neither made shorter nor made anew: the blocks that it has are overwritten.
             self._path.touch()
+            # Neither made shorter nor made anew: the blocks that it has are overwritten.
             with self._path.open("r+b", buffering=0) as file:
                 file.write(text.ljust(SIZE))
+            return True
+        return False
 
     def read(self) -> Waiting | None:
         """What it says now."""
         try:
-            found = json.loads(self._path.read_bytes()[:SIZE])
+            text = self._path.read_bytes()[:SIZE]
+            if not text:  # one could be made, and nothing written into it
+                return Waiting(None, "the disk is full")
+            found = json.loads(text)
             return Waiting(int(found["pid"]), str(found["reason"]))
         except (OSError, ValueError, TypeError, KeyError):
             return None  # nothing, or half of it

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
+from .continuity import check_log
+from .database import Build
 from .declaration import Projection
+from .errors import BuildFault, DeclarationMismatch, LogChanged
+from .log import Log
 from .program import program_digest
-from .registry import BuildInfo, Registry
+from .registry import BUILDING, BuildInfo, Registry
 from .removing import remove_build
 
 
@@ -28,3 +35,31 @@ def discard_outdated(registry: Registry, projection: Projection) -> list[int]:
     for info in outdated:
         remove_build(registry, info)
     return [info.number for info in outdated]
+
+
+def discard_of_another_log(registry: Registry, projection: Projection, log: Log) -> list[int]:
+    """Remove the unfinished builds that nobody could go on with, since the log is another one by
+    now, or the row up to which they read was mended; answers their numbers."""
+    discarded = []
+    for info in registry.builds(projection.NAME):
+        if info.state == BUILDING and _has_read_another_log(registry, info, projection, log):
+            remove_build(registry, info)
+            discarded.append(info.number)
+    return discarded
+
+
+def _has_read_another_log(
+    registry: Registry, info: BuildInfo, projection: Projection, log: Log
+) -> bool:
+    path = registry.path_of(info.name, info.number)
+    if not path.exists():
+        return False
+    try:
+        with closing(Build(path, projection, read_only=True)) as build, build.reading():
+            build.check()
+            check_log(build, log)
+    except LogChanged:
+        return True
+    except (BuildFault, DeclarationMismatch, sqlite3.Error):
+        return False  # another declaration's, or without tables yet; whoever uses it will say
+    return False

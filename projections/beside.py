@@ -52,5 +52,5 @@ class Beside:
         elif now - self._since >= PATIENCE:
             raise ProjectionError(
                 self._projection.NAME,
-                f"process {waiting.pid} runs it, and cannot go on: {waiting.reason}",
+                f"process {waiting.pid or '?'} runs it, and cannot go on: {waiting.reason}",
             )

@@ -71,14 +71,11 @@ def note_anchor(build: Build, log: Log, last: LogRow | None) -> None:
     if last is None or not _is_passed_over(build, last.session_id, last.position):
         build.forget_anchor()
         return
-    known = build.anchor()
-    row = log.row(known[0]) if known and known[0] else None
-    if row is not None and _is_passed_over(build, row.session_id, row.position):
-        row = None  # its session was folded anew meanwhile, and came less far
-    kept = _last_kept(build, log, 0 if row is None else row.id, last.id)
-    if kept is not None:
-        row = log.row(kept)
-    build.put_anchor(*((0, None) if row is None else (row.id, row.digest())))
+    # Where there is one, it stays good: no session is ever parked before what it has applied.
+    before = build.anchor() or (0, None)
+    kept = _last_kept(build, log, before[0], last.id)
+    row = None if kept is None else log.row(kept)
+    build.put_anchor(*(before if row is None else (row.id, row.digest())))
 
 
 def note_mended(build: Build, log: Log) -> None:

@@ -133,14 +133,24 @@ class SessionParked(ProjectionError):
 
 
 class PoisonEvent(ProjectionError):
-    """An event that cannot be decoded or applied, where nothing may be parked."""
+    """An event that cannot be decoded or applied, where nothing may be parked. `advice`: what to
+    do, and what became of the rows that there are."""
 
-    def __init__(self, name: str, session_id: str, position: int, topic: str, error: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        session_id: str,
+        position: int,
+        topic: str,
+        error: str,
+        advice: str = "see `tapefold events check`",
+    ) -> None:
         self.session_id, self.position, self.topic = session_id, position, topic
+        self.reason = error
         super().__init__(
             name,
             f"session {session_id!r}, position {position} ({topic}) cannot be applied: {error}; "
-            "see `tapefold events check`",
+            f"{advice}",
         )
 
 

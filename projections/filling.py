@@ -86,7 +86,10 @@ class _Batch:
         with applier.build.writing():
             _check(applier)
             applier.look()
-            events = sum(applier.apply_tape(sid, rows) for sid, rows in self._tapes)
+            # Which streams are sessions, `sessions_after` has just told.
+            events = sum(
+                applier.apply_tape(sid, rows, is_session=True) for sid, rows in self._tapes
+            )
             applier.build.fill_on(self._done or before, events)
         # Warm folds of tapes that were read to their ends would only fill the memory.
         applier.let_go(self._finished)

@@ -14,12 +14,12 @@ from .applying import Applier
 from .continuity import check_log, note_mended
 from .database import FOLLOWING, Build
 from .declaration import Projection
-from .errors import BuildMissing, LogChanged, ProjectionError
+from .errors import BuildMissing, LogChanged, PoisonEvent, ProjectionError
 from .faults import named_faults
 from .following import catch_up
 from .live_side import LiveSide
 from .log import Log, LogRow
-from .parking import Parked, keep_counting, parked, parked_ids, unpark
+from .parking import Parked, keep_counting, parked, parked_at, parked_ids, unpark
 from .registry import BuildInfo, Registry
 from .runner import holder_of
 from .running_lock import RunningLock
@@ -29,13 +29,14 @@ CHUNK: Final = 4_000
 
 
 class Refolded(NamedTuple):
-    """What was folded: the session's position, how many events that were, and whether it stands
-    still again."""
+    """What was folded: the session's position, how many events that were, whether it stands
+    still now, and whether it did so before."""
 
     session_id: str
     position: int
     events: int
     is_parked: bool = False
+    was_parked: bool = False
 
 
 @contextmanager
@@ -56,21 +57,44 @@ def live_build(registry: Registry, projection: Projection) -> Iterator[Build]:
 def refold(build: Build, log: Log, session_id: str) -> Refolded:
     """Fold one session's rows anew, in place and in one transaction, up to the position of the
     build and not beyond: what comes later is the runner's. A parked session goes on, or stands
-    still where it did. Raises `LogChanged`, `ProjectionError`, `SessionNotFound`."""
+    still where it did.
+
+    Raises `PoisonEvent` where the fold does not come as far as the rows that there are, which
+    stay then; `LogChanged`, `ProjectionError`, `SessionNotFound`.
+    """
     with build.writing():
         upto = _position(build, log)
-        had = build.session_position(session_id) or session_id in parked_ids(build)
+        stood_at = build.session_position(session_id)
+        before = parked_at(build.connection, session_id)
         build.projection.forget(build.connection, session_id)
         build.connection.execute(
             "DELETE FROM tapefold_positions WHERE session_id = ?", (session_id,)
         )
         unpark(build, session_id)
         events = _apply(Applier(build, log), session_id, log, 0, upto)
+        if before is not None:
+            keep_counting(build, before)
         note_mended(build, log)
-        position, stands = build.session_position(session_id), session_id in parked_ids(build)
-        if not had and not position and not stands:
+        position = build.session_position(session_id)
+        stands = parked_at(build.connection, session_id)
+        if not (stood_at or before or position or stands):
             raise SessionNotFound(session_id)
-        return Refolded(session_id, position, events, stands)
+        if stands is not None and position < stood_at:
+            raise _stops_short(build, stands, stood_at)
+        return Refolded(session_id, position, events, stands is not None, before is not None)
+
+
+def _stops_short(build: Build, stands: Parked, stood_at: int) -> PoisonEvent:
+    session_id = stands.session_id
+    return PoisonEvent(
+        build.projection.NAME,
+        session_id,
+        stands.position,
+        stands.topic,
+        stands.error,
+        f"its rows stay as they are, up to position {stood_at}; mend that event, see `tapefold "
+        f"events check`, then `tapefold projections refold --session {session_id}`",
+    )
 
 
 def retry(build: Build, log: Log, session_id: str | None = None) -> list[Refolded]:
@@ -90,7 +114,7 @@ def retry(build: Build, log: Log, session_id: str | None = None) -> list[Refolde
             stands = keep_counting(build, one)
             note_mended(build, log)
             position = build.session_position(one.session_id)
-            done.append(Refolded(one.session_id, position, events, stands))
+            done.append(Refolded(one.session_id, position, events, stands, was_parked=True))
     return done
 
 

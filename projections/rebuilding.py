@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .applying import Applier
-from .beginning import begin_build, discard_outdated
+from .beginning import begin_build, discard_of_another_log, discard_outdated
 from .database import FILLING, Build
 from .declaration import Projection
 from .errors import (
@@ -131,6 +131,7 @@ class Rebuild:
         discarded = discard_outdated(self._registry, self._projection)
         if from_scratch:
             self._throw_away()
+        stale = discard_of_another_log(self._registry, self._projection, self._log)
         with ExitStack() as stack:
             stack.callback(self._registry.close)
             info, build = self._open(stack)
@@ -139,6 +140,10 @@ class Rebuild:
             report = RebuildReport(info.name, info.number, before=live.number)
             report.notes += [
                 f"build {number} was begun by another program; thrown away" for number in discarded
+            ]
+            report.notes += [
+                f"build {number} had begun to read the log as it was; thrown away"
+                for number in stale
             ]
             self._fill(build, None if from_scratch else live.position(), report)
             report.verification = self._verify(build, live, report, sample, from_scratch)

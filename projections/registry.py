@@ -211,6 +211,10 @@ class Registry:
             now = None if old is None else old.number
             if now == number:
                 return
+            if old is None and expected is not None:
+                raise ProjectionError(
+                    name, "the registry of the builds was removed meanwhile; run it again"
+                )
             if now != expected:
                 raise ProjectionError(
                     name, f"build {now} has gone live meanwhile; look at it, and try again"

@@ -18,7 +18,7 @@ from .declaration import Projection
 from .errors import BuildFault, DeclarationMismatch
 from .faults import named
 from .filling import fill
-from .following import Follower
+from .following import Follower, settle
 from .log import Log
 from .registry import BuildInfo, Registry
 from .running_lock import RunningLock
@@ -199,9 +199,8 @@ class Runner:
                 self._all_is_well()
                 if rows:
                     is_settled = False
-                elif not is_settled and type(self.projection).settle is not Projection.settle:
-                    with build.writing():
-                        self.projection.settle(build.connection)
+                elif not is_settled:
+                    settle(build)
                     is_settled = True
                 self._heart(build, rows)
                 if not self._is_mine_still(build):

@@ -13,6 +13,7 @@ from tapefold.domain.errors import TapefoldError
 from tapefold.domain.heads import Timestamp
 from tapefold.domain.instants import instant
 
+from .backing_off import FaultNote
 from .continuity import check_log
 from .database import FILLING, Build, Progress
 from .declaration import Projection
@@ -96,6 +97,8 @@ class Status:
     heartbeat_age: float | None = None
     pid: int | None = None
     is_running: bool = False
+    fault: str | None = None
+    """What the process that runs it waits out: a full disk, say."""
     parked: list[Parked] = field(default_factory=list)
     rebuild: RebuildStatus | None = None
     kept: list[int] = field(default_factory=list)
@@ -124,6 +127,7 @@ class Status:
             "heartbeat_age": self.heartbeat_age,
             "pid": self.pid,
             "is_running": self.is_running,
+            "fault": self.fault,
             "parked": [one.to_json() for one in self.parked],
             "rebuild": None if rebuild is None else vars(rebuild),
             "kept_builds": self.kept,
@@ -145,6 +149,9 @@ def status_of(projection: Projection, log: Log, store: Path, now: float | None =
         except ProjectionError as error:
             status.state = UNUSABLE
             status.problems.append(Problem("unusable", str(error)))
+    if status.fault is not None:
+        who = f"projection {status.name}: process {status.pid or '?'} waits, and tries again: "
+        status.problems.append(Problem("waiting", who + status.fault))
     if status.rebuild is not None and status.rebuild.is_running:
         status.problems = [one for one in status.problems if one.code not in CURED]
     return status
@@ -165,6 +172,7 @@ def _look(status: Status, projection: Projection, log: Log, registry: Registry, 
     status.build, status.version = live.number, live.schema_version
     path = registry.path_of(live.name, live.number)
     status.is_running = RunningLock(live.name, path).is_taken()
+    _look_for_faults(status, path)
     if not path.exists():
         raise BuildMissing(live.name, path)
     with closing(Build(path, projection, read_only=True)) as build:
@@ -174,6 +182,13 @@ def _look(status: Status, projection: Projection, log: Log, registry: Registry, 
                 _judge(status, build, log)
         except sqlite3.Error as error:
             raise named(error, live.name, path) from error
+
+
+def _look_for_faults(status: Status, path: Path) -> None:
+    waiting = FaultNote(path).read() if status.is_running else None
+    if waiting is None:
+        return
+    status.pid, status.fault = waiting.pid, waiting.reason
 
 
 def _read(status: Status, build: Build, log: Log, now: float) -> None:
@@ -188,7 +203,7 @@ def _read(status: Status, build: Build, log: Log, now: float) -> None:
     status.parked = parked(build)
     sign = build.sign()
     if sign is not None:
-        status.pid = sign.pid if status.is_running else None
+        status.pid = (status.pid or sign.pid) if status.is_running else None
         status.rate = sign.rate if status.is_running else None
         # A clock that was put back makes a sign of the future; the next one is right again.
         status.heartbeat_age = max(0.0, now - sign.heartbeat)
@@ -209,7 +224,7 @@ def _judge(status: Status, build: Build, log: Log) -> None:
     if not status.is_running and status.events_behind:
         text = f"projection {name}: it is behind and nobody runs it; start {run}"
         problems.append(Problem("not_running", text))
-    if status.is_running and (status.heartbeat_age or 0) > OLD:
+    if status.is_running and not status.fault and (status.heartbeat_age or 0) > OLD:
         text = (
             f"projection {name}: process {status.pid} runs it, but gave no sign for "
             f"{status.heartbeat_age:,.0f} s; if it does nothing, end it and start {run}"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tapefold.domain.errors import TapefoldError
-from tapefold.persistence.errors import StoreError
+from tapefold.persistence.errors import StoreError, UnreadableEvent
 
 from .comparing import Comparison, compare
 from .database import FILLING, Build
@@ -21,7 +21,7 @@ from .differences import REMOVED, Difference
 from .errors import PoisonEvent, ProjectionError
 from .faults import is_database_fault
 from .log import Log
-from .parking import parked_ids, reason_of
+from .parking import parked, parked_ids, reason_of
 from .reading import ReadModel
 
 CHUNK: Final = 4_000
@@ -35,12 +35,22 @@ POSITIONS: Final = Table(
 """Each build's own list of how far each session is."""
 
 
+class Unreadable(NamedTuple):
+    """A session that is not parked, and yet cannot be folded anew from its tape: the position of
+    its event at fault, and why. None: it stops before its first, at one that it inherits."""
+
+    session_id: str
+    position: int | None
+    error: str
+
+
 @dataclass
 class Verification:
     """What was verified, and against what. `position`: id of the log that both stand at.
 
-    `sessions`: how many were folded anew. `parked`: sessions that stand still on either side, and
-    were left out where they do.
+    `sessions`: how many were folded anew. `parked`: sessions that stand still in the build that is
+    verified, and their forks that cannot be folded for that; they were left out. `unreadable`:
+    others that cannot be folded anew; so their rows could not be compared.
     """
 
     against: str
@@ -48,11 +58,12 @@ class Verification:
     comparison: Comparison = field(default_factory=Comparison)
     sessions: int = 0
     parked: list[str] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing differs."""
-        return self.comparison.is_equal
+        """Whether nothing differs, and nothing was in the way of seeing that."""
+        return self.comparison.is_equal and not self.unreadable
 
     def to_json(self) -> dict[str, Any]:
         """The machine shape."""
@@ -61,22 +72,31 @@ class Verification:
             "position": self.position,
             "sessions": self.sessions,
             "parked": self.parked,
+            "unreadable": [one._asdict() for one in self.unreadable],
             **self.comparison.to_json(),
         }
 
 
-def verify_against_live(live: Build, build: Build, log: Log) -> Verification:
+def verify_against_live(
+    live: Build, build: Build, log: Log, *, say: Callable[[int], None] = lambda done: None
+) -> Verification:
     """Compare a build with the live one. Both are in a transaction of the caller's, and stand at
-    the same position. What is parked in the live one alone is folded anew instead."""
+    the same position. What is parked in the live one alone is folded anew instead; what is
+    parked in the new one alone is unreadable."""
     stands, stands_here = parked_ids(live), parked_ids(build)
-    parked = sorted(stands | stands_here)
-    found = Verification("live", build.progress().position, parked=parked)
+    found = Verification("live", build.progress().position)
+    for one in parked(build):
+        if one.session_id not in stands and not _hangs_on(log, one.session_id, stands):
+            found.unreadable.append(Unreadable(one.session_id, one.position, one.error))
+    lost = {one.session_id for one in found.unreadable}
+    found.parked = sorted((stands | stands_here) - lost)
     compare(
         live.connection,
         build.connection,
         (*build.projection.TABLES, POSITIONS),
-        without=parked,
+        without=stands | stands_here,
         into=found.comparison,
+        say=say,
     )
     for session_id in sorted(stands - stands_here):
         _verify_session(build, log, session_id, found)
@@ -95,20 +115,23 @@ def verify_against_kernel(
     Each session of the log up to the build's position is folded from its first event in one
     piece, and its rows are compared; then what is read is compared with what the kernel itself
     builds. Rows of sessions that the log does not have are differences, too. `sample`: this many
-    sessions, the same ones each time; left out: all. Raises `PoisonEvent`.
+    sessions, the same ones each time; left out: all.
     """
-    parked = parked_ids(build)
-    found = Verification("kernel", build.progress().position, parked=sorted(parked))
+    stands = parked_ids(build)
+    found = Verification("kernel", build.progress().position, parked=sorted(stands))
     for session_id in _sessions(build, log, sample):
-        if session_id in parked:
+        if session_id in stands:
             continue
         try:
             _verify_session(build, log, session_id, found)
         except TapefoldError as error:
-            # A fork cannot be folded anew while an ancestor's tape is damaged; its rows stand.
-            if isinstance(error, StoreError) or not _hangs_on(log, session_id, parked):
+            if not _is_of_the_tape(error):
                 raise
-            found.parked = sorted({*found.parked, session_id})
+            # A fork cannot be folded anew while an ancestor's tape is damaged; its rows stand.
+            if _hangs_on(log, session_id, stands):
+                found.parked = sorted({*found.parked, session_id})
+            else:
+                found.unreadable.append(_unreadable(session_id, error))
         say(found.sessions)
     if sample is None:
         _find_strays(build, log, found)
@@ -127,13 +150,28 @@ def _digest(session_id: str) -> bytes:
     return sha256(session_id.encode("utf-8", "surrogatepass")).digest()
 
 
+def _is_of_the_tape(error: TapefoldError) -> bool:
+    if isinstance(error, StoreError) or is_database_fault(error):
+        return False
+    return isinstance(error, PoisonEvent) or not isinstance(error, ProjectionError)
+
+
+def _unreadable(session_id: str, error: TapefoldError) -> Unreadable:
+    if isinstance(error, PoisonEvent | UnreadableEvent) and error.session_id == session_id:
+        return Unreadable(session_id, error.position, error.reason)
+    return Unreadable(session_id, None, str(error))
+
+
 def _hangs_on(log: Log, session_id: str, parked: Collection[str]) -> bool:
     """Whether an ancestor of a session is parked."""
     seen: set[str] = set()
     at: str | None = session_id
     while at is not None and at not in seen:
         seen.add(at)
-        head = log.tapes.first_head(at)
+        try:
+            head = log.tapes.first_head(at)
+        except UnreadableEvent:
+            return False
         origin = None if head is None else head.origin
         at = origin.session_id if origin is not None and origin.inherit else None
         if at in parked:
@@ -212,7 +250,7 @@ def verify_live(
 ) -> Verification:
     """Compare the live build with what the tapes say, in one snapshot of it.
 
-    Raises `ProjectionMissing`, `DeclarationMismatch`, `LogChanged`, `BuildFault`, `PoisonEvent`.
+    Raises `ProjectionMissing`, `DeclarationMismatch`, `LogChanged`, `BuildFault`.
     """
     with (
         closing(ReadModel(projection, log, store)) as model,

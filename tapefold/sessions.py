@@ -35,7 +35,7 @@ from .persistence.mapper import TapeMapper
 from .persistence.sqlite_recorder import TapeRecorder
 from .persistence.sqlite_streams import EventRow
 from .settings import database_url, environment
-from .store import SessionInfo, StoreTapes
+from .store import MarkedTapes, SessionInfo, StoreTapes, mark_of
 
 if TYPE_CHECKING:
     from .domain.outline import Outline
@@ -165,13 +165,12 @@ class Sessions(Application[str]):
         """
         check_id(session_id, "session_id")
         with self._warm.lock(session_id):
-            session = self._warm.get(session_id) or self._load(session_id)
+            session, mark = self._warm.get(session_id) or self._load(session_id)
             has_begun = False
             try:
                 with self.recorder.writing() as transaction:
-                    rows = transaction.select_after(session_id, session.version)
-                    if rows:
-                        self._catch_up(session, rows)
+                    rows = transaction.select_after(session_id, session.version - 1)
+                    session, mark = self._catch_up(session, mark, rows)
                     session.begin_command(expected_position)
                     has_begun = True
                     answer = self._decide(session, command)
@@ -179,18 +178,24 @@ class Sessions(Application[str]):
                     events = [*session.collect_events()]
                     for child in born:
                         events += child.collect_events()
-                    if events:
-                        stored = self.mapper.to_stored_event
-                        transaction.insert_events([stored(event) for event in events])
+                    stored = [self.mapper.to_stored_event(event) for event in events]
+                    if stored:
+                        transaction.insert_events(stored)
             except BaseException as error:
                 if has_begun:
                     self._spend([session])
                 if isinstance(error, IntegrityError):
                     raise self._taken(session_id, error) from error
                 raise
+            last = {row.originator_id: row for row in stored}
             for one in (session, *born):
                 one.end_command()
-                self._warm.put(one)
+                if one.id in last:
+                    row = last[one.id]
+                    end = (row.originator_version, row.topic, bytes(row.state))
+                    self._warm.put(one, mark_of(end))
+                elif one is session:
+                    self._warm.put(one, mark)
         return answer
 
     def _decide(self, session: Session, command: Callable[[Session], Answer]) -> Answer:
@@ -289,36 +294,54 @@ class Sessions(Application[str]):
                     return warm.state.copy(), warm.basis
             finally:
                 lock.release()
-        cold = self._load(session_id)
+        cold, _ = self._load(session_id)
         return cold.state, cold.basis
 
-    def _load(self, session_id: str) -> Session:
-        state = load_state(self.tapes, session_id, None, self._bases)
+    def _load(self, session_id: str) -> tuple[Session, int]:
+        """A session from its tape, and the mark of its last row."""
+        tapes = MarkedTapes(self.recorder, self.mapper)
+        state = load_state(tapes, session_id, None, self._bases)
         basis = None
         origin = state.origin
         if origin is not None and origin.inherit:
             basis = self._basis(origin.session_id, origin.position)
-        return Session.of_state(state, basis, defaults=self.defaults, tapes=self.tapes)
+        session = Session.of_state(state, basis, defaults=self.defaults, tapes=self.tapes)
+        return session, tapes.ends[session_id]
 
     def _current(self, session_id: str) -> Session:
         """The cached session, fast-forwarded. Called under its lock."""
-        session = self._warm.get(session_id)
-        if session is None:
-            session = self._load(session_id)
+        warm = self._warm.get(session_id)
+        if warm is None:
+            session, mark = self._load(session_id)
         else:
-            self._catch_up(session, self.recorder.iter_events(session_id, gt=session.version))
-        self._warm.put(session)
+            rows = self.recorder.iter_events(session_id, gt=warm[0].version - 1)
+            session, mark = self._catch_up(*warm, rows)
+        self._warm.put(session, mark)
         return session
 
-    def _catch_up(self, session: Session, rows: Iterable[EventRow]) -> None:
-        """Apply what others have appended."""
+    def _catch_up(
+        self, session: Session, mark: int, rows: Iterable[EventRow]
+    ) -> tuple[Session, int]:
+        """Apply what others have appended. `rows`: the last one that the session knows, and what
+        follows it. If that one is another by now, the store was restored: load the session anew.
+        """
         head_of, apply = self.mapper.head_of, session.state.apply_head
+        known, last = session.version, None
         try:
-            for position, topic, state in rows:
-                apply(position, head_of(topic, state, session.id, position))
+            for row in rows:
+                position, topic, state = row
+                if last is None and (position != known or mark_of(row) != mark):
+                    break
+                if last is not None:
+                    apply(position, head_of(topic, state, session.id, position))
+                last = row
         except BaseException:
             self._spend([session])
             raise
+        if last is None:
+            self._warm.evict(session.id)
+            return self._load(session.id)
+        return session, mark if last[0] == known else mark_of(last)
 
     def _state(self, session_id: str, at: int | None) -> State:
         check_id(session_id, "session_id")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 LONGEST = 100
 """Characters of a value that are printed."""
 
+SHOWN = 10
+"""Sessions that cannot be folded anew, of which is told why."""
+
 SIDES = {"live": ("live", "anew"), "kernel": ("stored", "from the tape")}
 """What was compared, to the names of the old side and the new one."""
 
@@ -40,6 +43,13 @@ def print_verification(paper: Paper, found: Verification) -> None:
             paper.block(text, "        ", first="      ")
     for name in comparison.left_out:
         paper.block(f"not compared, only one side has it: {name}", "    ", "dim")
+    for lost in found.unreadable[:SHOWN]:
+        where = "" if lost.position is None else f", position {lost.position}"
+        text = f"session {lost.session_id}{where} cannot be folded anew: {lost.error}"
+        paper.block(text, "    ", "bad")
+    if len(found.unreadable) > SHOWN:
+        more = count(len(found.unreadable) - SHOWN, "more session")
+        paper.block(f"{more} cannot be folded anew, see `tapefold events check`", "    ", "bad")
     if found.parked:
         paper.block(f"{count(len(found.parked), 'parked session')} left out", "    ", "warning")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..options import complete_session, json_option
-from .opening import chosen, names_argument, open_place
+from .opening import chosen, each_of, names_argument, open_place
 
 if TYPE_CHECKING:
     from tapefold.projections.maintenance import Refolded
@@ -29,7 +29,8 @@ def command(database: str | None, names: Sequence[str], session: str, as_json: b
     """Fold the rows of one session anew from its tape, in each projection or in those named.
 
     In one transaction each, up to the projection's own place in the log; the others' rows stay.
-    Exits with 1 if the session stands parked afterwards.
+    So do its own where an event that they hold cannot be applied any more. Exits with 1 then, and
+    if the session stands parked afterwards.
     """
     from tapefold.projections.maintenance import live_build, refold
 
@@ -38,11 +39,15 @@ def command(database: str | None, names: Sequence[str], session: str, as_json: b
     done: list[tuple[str, Refolded]] = []
     with open_place(database) as place:
         session_id = place.session_id(session)
-        for name in chosen(names):
+
+        def work(name: str) -> bool:
             with live_build(place.registry, place.projection(name)) as build:
                 done.append((name, refold(build, place.log, session_id)))
+            return not done[-1][1].is_parked
+
+        is_done = each_of(chosen(names), work)
     print_refolded(done, as_json)
-    if any(one.is_parked for _, one in done):
+    if not is_done:
         raise click.exceptions.Exit(FAILED)
 
 
@@ -70,6 +75,7 @@ def print_refolded(done: Sequence[tuple[str, Refolded]], as_json: bool) -> None:
     for name, one in done:
         what = f"{count(one.events, 'event')} applied, at position {one.position:,}"
         if one.is_parked:
-            what += ", parked again: see `tapefold projections parked`"
+            again = " again" if one.was_parked else ""
+            what += f", parked{again}: see `tapefold projections parked`"
         style = "bad" if one.is_parked else "good"
         paper.line(Span(name, "bold"), f"  session {one.session_id}: ", Span(what, style))

@@ -29,8 +29,8 @@ def command(database: str | None, names: Sequence[str], as_json: bool) -> None:
 
     Seconds behind are the age of the oldest event that was not processed, by the time that
     stands in the event. Exits with 1 when something is wrong: never built, behind with nobody
-    running it, no sign of life, parked sessions, a file of another declaration, another log. A
-    rebuild that runs is no fault, and mends the last two.
+    running it, no sign of life, a fault that its process waits out, parked sessions, a file of
+    another declaration, another log. A rebuild that runs is no fault, and mends the last two.
     """
     from tapefold.projections.status import status_of
 

@@ -32,7 +32,8 @@ def command(
     """Compare a projection with what the tapes say, at its own place in the log.
 
     Changes nothing. Shows counts and the first differences, with both values; exits with 1 if
-    there are any. Its runner may go on meanwhile.
+    there are any, or if a session cannot be folded anew. Parked ones are left out. Its runner may
+    go on meanwhile.
     """
     from ..group import FAILED
 
@@ -73,7 +74,7 @@ def _against_kernel(place: Place, name: str, sample: int | None) -> Verification
 
 
 def _against_live(place: Place, name: str, sample: int | None) -> Verification:
-    from tapefold.projections.rebuilding import build_and_compare
+    from tapefold.projections.second_build import build_and_compare
 
     from .bar import build_progress
 

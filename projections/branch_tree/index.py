@@ -152,8 +152,7 @@ def _where(wanted: SessionFilter) -> tuple[str, list[Any]]:
     terms: list[str] = []
     values: list[Any] = []
     if wanted.directories is not None:
-        terms.append("directory IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(list(wanted.directories)))
+        terms.append(_is_one_of("directory", wanted.directories, values))
     if wanted.since is not None:
         terms.append("moment >= ?")
         values.append(wanted.since.timestamp())
@@ -164,9 +163,20 @@ def _where(wanted: SessionFilter) -> tuple[str, list[Any]]:
         terms.append("parent_session_id = ?")
         values.append(wanted.parent)
     if wanted.without:
-        terms.append("session_id NOT IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(list(wanted.without)))
+        terms.append("NOT " + _is_one_of("session_id", wanted.without, values))
     return (f" WHERE {' AND '.join(terms)}" if terms else ""), values
+
+
+def _is_one_of(column: str, wanted: Collection[str], values: list[Any]) -> str:
+    """A term for any number of texts. SQLite's JSON ends a text at its first NUL, so those that
+    have one are compared by their bytes."""
+    values.append(json.dumps([text for text in wanted if "\0" not in text]))
+    term = f"{column} IN (SELECT value FROM json_each(?))"
+    odd = [text.encode().hex().upper() for text in wanted if "\0" in text]
+    if not odd:
+        return term
+    values.append(json.dumps(odd))
+    return f"({term} OR hex({column}) IN (SELECT value FROM json_each(?)))"
 
 
 def _session(row: tuple[Any, ...]) -> IndexedSession:

@@ -12,6 +12,7 @@ from tapefold.domain.heads import Timestamp
 
 from ..branch_tree.previews import preview
 from ..log import Log
+from ..parking import Parked, parked_at
 from .schema import ATTEMPTS, CALLS, REFERENCES, REQUESTS
 
 
@@ -117,6 +118,8 @@ class Trace:
     loose: tuple[Attempt, ...]
     """Attempts that belong to no request that was recorded."""
     calls: tuple[ToolCall, ...]
+    parked: Parked | None = None
+    """Where the session stands still; then what came later is not here."""
 
 
 class TraceReader:
@@ -139,7 +142,8 @@ class TraceReader:
         )
         calls = tuple(_call(row) for row in rows)
         loose = tuple(sorted(loose, key=lambda one: one.position))
-        return Trace(session_id, tuple(requests), loose, calls)
+        parked = parked_at(self._connection, session_id)
+        return Trace(session_id, tuple(requests), loose, calls, parked)
 
     def request(self, session_id: str, reference: str) -> Request:
         """A request by its position (`12`, `#12`) or its id, of which the newest counts. Raises
@@ -171,7 +175,8 @@ class TraceReader:
 
     def of_entry(self, session_id: str, entry_id: str) -> list[tuple[Request, Reference]]:
         """The requests that contained an entry or left it out, those of forks too. `session_id`:
-        the one in which the entry began."""
+        the one in which the entry began. What a session sent after an event at which it stands
+        parked is not among them; `projections.parking.parked` lists those sessions."""
         rows = self._connection.execute(
             f"SELECT session_id, position, {_names(REFERENCES.names[2:])} FROM ti_references "
             "WHERE entry_id = ? AND entry_session_id = ? ORDER BY session_id, position, part, "

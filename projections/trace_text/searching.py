@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from sqlite3 import Connection
 from typing import Any, Final, NamedTuple
 
+from tapefold.domain.errors import InvalidValue
 from tapefold.domain.heads import Timestamp
 
 from ..log import Log
@@ -96,11 +98,13 @@ class TextSearch:
         self._log = log
 
     def search(self, query: Query) -> list[Hit]:
-        """What fits, at most `limit`: scored ones first, then the newest."""
+        """What fits, at most `limit`: scored ones first, then the newest. Raises `InvalidValue`
+        for a query that is none."""
+        _check(query)
         if not query.text.strip():
             return []
         text = text_of(query.text) or ""
-        limit = max(1, min(int(query.limit), MOST))
+        limit = max(1, min(query.limit, MOST))
         found: dict[tuple[Any, ...], Hit] = {}
         if query.mode != LITERAL:
             for place in self._places(query):
@@ -148,6 +152,18 @@ class TextSearch:
                     yield _Place(inherited, None)
                 finally:
                     inherited.close()
+
+
+def _check(query: Query) -> None:
+    if query.mode not in (WORDS, LITERAL, BOTH):
+        raise InvalidValue(
+            f"{query.mode!r} is no way to search; there are {WORDS}, {LITERAL}, {BOTH}"
+        )
+    if not isinstance(query.limit, int):
+        raise InvalidValue(f"the limit of a search is a whole number, not {query.limit!r}")
+    for name, moment in (("since", query.since), ("until", query.until)):
+        if moment is not None and (not isinstance(moment, int | float) or isnan(moment)):
+            raise InvalidValue(f"{name!r} is in seconds since 1970, not {moment!r}")
 
 
 def _newest(hit: Hit) -> tuple[Any, ...]:

@@ -191,6 +191,34 @@ def test_an_entry_shows_the_requests_that_contained_it_those_of_forks_too(
     assert "contained it" in run("trace", "garden", "--entry", "2")
 
 
+def test_requests_of_an_entry_are_said_to_lack_those_of_a_session_that_stands_still(
+    run, program, store, garden
+):
+    child = garden.fork("child")
+    write(store, traced(garden), traced(child))
+    entry = garden.events[1].head.entry_id
+    with sqlite3.connect(store) as connection:
+        connection.execute(
+            "UPDATE tapefold_events SET state = x'3f' WHERE originator_id = 'child' "
+            "AND originator_version = 2"
+        )
+    connection.close()
+    done = program("trace", "garden", "--entry", entry)
+    assert (done.returncode, b"child" in done.stdout) == (0, False)
+    assert b"1 session cannot be read to the end; see `tapefold projections parked`" in done.stderr
+    assert b"parked" not in program("trace", "garden").stderr
+
+
+def test_why_there_can_be_no_index_is_said(run, store, garden):
+    write(store, garden)
+    store.with_name(f"{store.name}.projections").write_text("in the way")
+    for command in (("search", "tomato"), ("trace", "garden")):
+        error = run(*command, code=1)
+        assert ".projections cannot be used" in error
+        assert "was not built" not in error
+        assert error.count("\n") == 1
+
+
 def test_a_manifest_of_any_json_is_shown_with_what_could_not_be_read(run, store):
     tape = Tape("odd")
     for manifest in (None, 7, [1], {"included": {"a": 1}, "excluded": [3, {"entry_id": 9}]}):

@@ -303,6 +303,13 @@ def test_pages_of_the_index_are_counted_and_filtered(garden, store):
         forks = SessionFilter(parent="pond")
         assert [one.session_id for one in index.page(forks)] == ["pond-2"]
         assert index.count(SessionFilter(directories=[])) == 0
+        connection.execute(
+            "UPDATE bt_sessions SET directory = ? WHERE session_id = 'pond'", ("/a\0b",)
+        )
+        for wanted, many in ((["/a\0b"], 1), (["/a\0b", "/garden/beds"], 2), (["/a"], 0)):
+            assert index.count(SessionFilter(directories=wanted)) == many
+        assert index.count(SessionFilter(without=["pond", "\0"])) == 3
+        connection.rollback()
         pond = index.get("pond")
         assert (pond.title, pond.model, pond.tokens.cost, pond.forks) == ("Pond", "m-1", 3.5, 1)
         assert index.get("nowhere") is None

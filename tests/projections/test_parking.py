@@ -112,6 +112,32 @@ def test_a_refold_of_a_parked_session_parks_it_again_at_the_same_place(shop):
     assert [(one.session_id, one.position) for one in parked(shop)] == [("a", 3)]
 
 
+def test_a_refold_never_throws_away_rows_that_it_cannot_make_again(shop):
+    shop.say("a", "the third")
+    shop.run()
+    rows = shop.rows()
+    shop.spoil_event("a", 2)
+    build = shop.live_build()
+    with pytest.raises(PoisonEvent, match=r"position 2 .*its rows stay .*position 3") as hit:
+        refold(build, shop.log, "a")
+    build.close()
+    assert (hit.value.session_id, hit.value.position) == ("a", 2)
+    assert shop.rows() == rows
+    assert parked(shop) == []
+
+
+def test_nor_does_the_refold_of_a_session_that_stands_still_later_on(shop):
+    poison(shop)
+    shop.run()
+    before, rows = parked(shop), shop.rows()
+    shop.spoil_event("a", 1)
+    build = shop.live_build()
+    with pytest.raises(PoisonEvent, match="session 'a', position 1 "):
+        refold(build, shop.log, "a")
+    build.close()
+    assert (parked(shop), shop.rows()) == (before, rows)
+
+
 def test_a_rebuild_stops_at_poison_and_names_it_and_goes_on_when_it_is_mended(shop, mended):
     poison(shop)
     shop.run()

@@ -135,6 +135,18 @@ def test_a_runner_whose_files_are_removed_under_it_begins_anew(shop, in_backgrou
     assert len(shop.rows()["c_events"]) == 5
 
 
+def test_a_runner_whose_lock_was_removed_locks_the_one_that_is_there_now(shop, in_background):
+    running = in_background()
+    model = shop.read_model()
+    eventually(lambda: shop.registry.find_live("counting") is not None)
+    assert model.wait_for(shop.log.last_id(), 20)
+    file = shop.live_file()
+    file.with_name(f"{file.name}.lock").unlink()
+    eventually(RunningLock("counting", file).is_taken)
+    assert model.wait_for(shop.say("a", "goes on"), 20)
+    running.end()
+
+
 def test_a_runner_follows_a_store_that_was_replaced_by_a_copy_of_itself(shop, in_background):
     """An open connection would go on with the old file for ever, and see nothing new."""
     running = in_background()
