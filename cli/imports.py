@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 
 import click
@@ -21,8 +23,11 @@ def import_modules(named: Sequence[str], listed: str) -> None:
     given += [("--import", name) for name in named]
     for where, name in given:
         try:
-            import_module(name)
-        except (Exception, SystemExit) as error:
+            with redirect_stdout(sys.stderr):  # standard output is the command's
+                import_module(name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a module of somebody else's raises
             if os.environ.get("TAPEFOLD_TRACEBACK"):
                 raise
             raise click.UsageError(

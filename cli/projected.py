@@ -40,10 +40,10 @@ class Projected(NamedTuple):
     def warn_if_parked(self, session_id: str) -> None:
         """Say on standard error that what is read of a session ends before its tape does."""
         if session_id in self.parked:
+            stands = self.parked[session_id].position
             complain(
-                f"session {session_id!r} is read up to position "
-                f"{self.parked[session_id].position}, which cannot be applied; see "
-                "`tapefold projections parked`"
+                f"session {session_id!r} is read up to position {stands - 1}: position {stands} "
+                "cannot be applied; see `tapefold projections parked`"
             )
 
     def warn_if_any_parked(self) -> None:

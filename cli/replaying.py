@@ -10,7 +10,7 @@ from .effects import Effect
 from .effectwords import EffectWords
 from .follower import Follower
 from .known import Known
-from .moments import local_time, time_of_day
+from .moments import Days
 from .paper import Paper, Span
 from .words import count
 
@@ -24,7 +24,7 @@ class Screen:
         self._words = EffectWords(known, self.paper.glyphs, short=self.paper.width is not None)
         self._events = 0
         self._shown = 0
-        self._day = ""
+        self._days = Days()
 
     def show(self, event: Event, effects: Sequence[Effect], follower: Follower) -> None:
         """Print one event with its effects."""
@@ -36,19 +36,11 @@ class Screen:
             line.append(Span(f", inherits {count(self._shown, 'message')}", "dim"))
         self.paper.cut_line(
             Span(f"{event.position:>5} ", "bold"),
-            Span(f"{self._time(event):<8} ", "dim"),
+            Span(f"{self._days.time(event.timestamp):<8} ", "dim"),
             *line,
         )
         for effect in rest:
             self.paper.cut_line(" " * 15, self._words.mark(effect), *self._words.effect(effect))
-
-    def _time(self, event: Event) -> str:
-        """The time of day; the day before it where it is another one than that before."""
-        time = time_of_day(event.timestamp)
-        moment = local_time(event.timestamp)
-        day = self._day if moment is None else moment.date().isoformat()
-        is_new, self._day = day != self._day, day
-        return f"{day} {time}" if is_new else time
 
     def end(self) -> None:
         """Print what the view shows now, and how to see it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .moments import time_of_day
+from .moments import Days
 from .paper import Paper, Part, Span, pad
 from .visible import one_line
 from .words import short_ids
@@ -36,8 +36,9 @@ def print_trace(trace: Trace) -> None:
         return
     if trace.requests:
         paper.rule(Span("requests", "bold"))
+        days = Days()
         for request in trace.requests:
-            _request_line(paper, request)
+            _request_line(paper, days, request)
             _attempts(paper, request.attempts)
     if trace.loose:
         paper.rule(Span("attempts without a request", "bold"))
@@ -52,7 +53,7 @@ def print_request(
 ) -> None:
     """One request: its head, its attempts, and each entry with the reason."""
     paper = Paper()
-    _request_line(paper, request)
+    _request_line(paper, Days(), request)
     for name, value in (
         ("rows", request.rows_hash),
         ("prompt", request.prompt_hash),
@@ -77,13 +78,14 @@ def print_uses(entry_id: str, found: Sequence[tuple[Request, Reference]]) -> Non
     if not found:
         paper.line("no recorded request contained ", Span(entry_id, "id"), " or left it out")
         return
+    days = Days()
     for request, reference in found:
         is_in = reference.part == "included"
         mark = paper.glyphs.check if is_in else paper.glyphs.cross
         said = "contained it" if is_in else "left it out"
         paper.cut_line(
             Span(mark, "good" if is_in else "bad"),
-            f" {time_of_day(request.timestamp)} ",
+            f" {days.time(request.timestamp)} ",
             Span(request.session_id, "mark"),
             f" #{request.position} ",
             Span(request.request_id or "", "id"),
@@ -92,7 +94,7 @@ def print_uses(entry_id: str, found: Sequence[tuple[Request, Reference]]) -> Non
         )
 
 
-def _request_line(paper: Paper, request: Request) -> None:
+def _request_line(paper: Paper, days: Days, request: Request) -> None:
     facts = [
         f"{request.policy} policy" if request.policy else "",
         f"{request.included:,} in",
@@ -101,7 +103,7 @@ def _request_line(paper: Paper, request: Request) -> None:
     ]
     paper.cut_line(
         Span(paper.glyphs.arrow, "mark"),
-        f" {time_of_day(request.timestamp)} #{request.position} ",
+        f" {days.time(request.timestamp)} #{request.position} ",
         Span(request.request_id or "(no id)", "bold"),
         Span(paper.glyphs.between + paper.glyphs.between.join(f for f in facts if f), "dim"),
     )
@@ -139,10 +141,11 @@ def _attempts(paper: Paper, attempts: Iterable[Attempt]) -> None:
 def _calls(paper: Paper, calls: Sequence[ToolCall]) -> None:
     names = [one_line(call.name or "(no name)") for call in calls]
     wide = min(max(map(len, names)), 30)
+    days = Days()
     for call, name in zip(calls, names, strict=True):
         aside = [word for word in ("draft", "struck", "dropped") if getattr(call, word)]
         paper.cut_line(
-            f"  {time_of_day(call.called_at):8} #{call.call_position:<5} ",
+            f"  {days.time(call.called_at):8} #{call.call_position:<5} ",
             Span(pad(paper.cut(name, wide), wide), "call"),
             "  ",
             Span(pad(call.status, 11), STYLES.get(call.status, "")),

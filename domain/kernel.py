@@ -60,7 +60,8 @@ class State(Tables):
         if handler is None:
             raise InvalidValue(
                 f"session {self.session_id!r}, position {position}: the kernel does not know "
-                f"events of kind {head.kind!r}; they were written by a newer version"
+                f"events of kind {head.kind!r}; they were written by a newer version, or by an "
+                "application that has events of its own"
             )
         seq = self.offset + position
         handler(self, head, seq)

@@ -72,21 +72,28 @@ class Applier:
     def apply_tape(
         self, session_id: str, rows: Sequence[LogRow], *, is_session: bool = False
     ) -> int:
-        """Apply rows of one session, in order; others' events and those that it has already are
-        passed over. `is_session`: it is known that the stream begins as one of ours."""
-        rows = [row for row in rows if self.log.is_ours(row)]
-        if not rows or session_id in self._parked_ids():
+        """Apply rows of one stream, in order; those that it has already are passed over, and so is
+        a stream of others. Whose a stream is, its first event says: in one of ours, an event that
+        is none of ours is at fault. `is_session`: it is known that the stream is ours."""
+        if session_id in self._parked_ids():
+            return 0
+        if not (is_session or self._is_session(session_id, rows)):
             return 0
         error: Exception | None = None
         for _ in range(ATTEMPTS):
             try:
-                return self._all(session_id, rows, is_session)
+                return self._all(session_id, rows)
             except Exception as failure:
                 if is_database_fault(failure):
                     raise
                 error = failure
         assert error is not None
-        return self._up_to_the_fault(session_id, rows, is_session)
+        return self._up_to_the_fault(session_id, rows)
+
+    def _is_session(self, session_id: str, rows: Sequence[LogRow]) -> bool:
+        if session_id in self._folds or self.build.session_position(session_id):
+            return True
+        return any(map(self.log.is_ours, rows)) and self.log.begins_as_ours(session_id)
 
     def let_go(self, session_ids: Iterable[str]) -> None:
         """Keep the folds of these sessions no longer: their tapes are read to the end."""
@@ -98,15 +105,12 @@ class Applier:
             self._parked = parked_ids(self.build)
         return self._parked
 
-    def _all(self, session_id: str, rows: Sequence[LogRow], is_session: bool) -> int:
+    def _all(self, session_id: str, rows: Sequence[LogRow]) -> int:
         fold = self._folds.take(self.build, session_id)
         new = [row for row in rows if row.position > fold.position]
         if not new:
             self._folds.give_back(session_id, fold)
             return 0
-        is_new = not fold.position and not is_session
-        if is_new and not self.log.begins_as_ours(session_id):
-            return 0  # whose a stream is, its first event says
         with _Savepoint(self.build.connection):
             self._apply(fold, new)
             fold.flush(self.build.connection)
@@ -119,12 +123,12 @@ class Applier:
         for row in rows:
             fold.apply(event_of(row))
 
-    def _up_to_the_fault(self, session_id: str, rows: Sequence[LogRow], is_session: bool) -> int:
+    def _up_to_the_fault(self, session_id: str, rows: Sequence[LogRow]) -> int:
         """Apply what lies before the event at fault, and park the session there."""
         applied = 0
         for row in rows:
             try:
-                applied += self._all(session_id, [row], is_session)
+                applied += self._all(session_id, [row])
             except Exception as failure:
                 if is_database_fault(failure):
                     raise
@@ -140,6 +144,8 @@ class Applier:
                 row.position,
                 row.topic,
                 reason_of(error, row),
+                "see `tapefold events check`; `tapefold projections rebuild "
+                f"{self.build.projection.NAME} --park` lets the session stand still there",
             ) from error
         park(self.build, row, error, ATTEMPTS)
         where = f"session {row.session_id} parked at {row.position} ({row.topic})"

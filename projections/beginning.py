@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import Final
 
 from .continuity import check_log
 from .database import Build
@@ -14,23 +15,28 @@ from .program import program_digest
 from .registry import BUILDING, BuildInfo, Registry
 from .removing import remove_build
 
+PARKS: Final = " and parks"
+"""What is noted behind the program of a build in which sessions may stand still."""
 
-def begin_build(registry: Registry, projection: Projection) -> BuildInfo:
+
+def begin_build(registry: Registry, projection: Projection, *, parks: bool = False) -> BuildInfo:
     """The unfinished build of this declaration, else a new one. One that another program has
     begun is thrown away first, see `program`; raises `AlreadyRunning` while that one builds it."""
-    discard_outdated(registry, projection)
+    discard_outdated(registry, projection, parks=parks)
     return registry.begin(
         projection.NAME,
         projection.SCHEMA_VERSION,
         projection.fingerprint(),
-        program_digest(projection),
+        _program(projection, parks),
     )
 
 
-def discard_outdated(registry: Registry, projection: Projection) -> list[int]:
+def discard_outdated(
+    registry: Registry, projection: Projection, *, parks: bool = False
+) -> list[int]:
     """Remove the unfinished builds that another program has begun; answers their numbers."""
     outdated = registry.outdated(
-        projection.NAME, projection.fingerprint(), program_digest(projection)
+        projection.NAME, projection.fingerprint(), _program(projection, parks)
     )
     for info in outdated:
         remove_build(registry, info)
@@ -63,3 +69,8 @@ def _has_read_another_log(
     except (BuildFault, DeclarationMismatch, sqlite3.Error):
         return False  # another declaration's, or without tables yet; whoever uses it will say
     return False
+
+
+def _program(projection: Projection, parks: bool) -> str:
+    """Sessions may be parked in the one kind of build, and never in the other."""
+    return program_digest(projection) + (PARKS if parks else "")

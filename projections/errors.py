@@ -35,8 +35,9 @@ class DeclarationMismatch(ProjectionError):
         if stored > wanted:
             text = (
                 f"its file has version {stored}, this older tapefold knows version {wanted}; "
-                f"update tapefold, or go back with `tapefold projections rollback {name}` while "
-                "the build before is kept"
+                f"update tapefold; or go back, with `tapefold projections rollback {name}` if "
+                f"the build before is kept, else with `tapefold projections rebuild {name} "
+                "--accept`"
             )
         else:
             which = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from eventsourcing.persistence import StoredEvent
@@ -22,6 +23,7 @@ from .parking import reason_of
 
 PAGE_BYTES: Final = 8 << 20
 FIRST: Final = 1_000
+STREAMS: Final = 10_000
 """How many failures are named; the others are counted."""
 
 Say = Callable[[int, int], None]
@@ -122,12 +124,19 @@ def check_events(
     Changes nothing. A fault of the store itself is raised.
     """
     found = EventCheck()
-    for row in _rows(Log(recorder, mapper), say):
-        if not Log.is_ours(row):
+    log = Log(recorder, mapper)
+    is_session = lru_cache(STREAMS)(log.begins_as_ours)
+    for row in _rows(log, say):
+        # Whose a stream is, its first event says.
+        belongs = isinstance(row.session_id, str) and is_session(row.session_id)
+        if not belongs and not Log.is_ours(row):
             found.foreign += 1
             continue
         found.events += 1
         try:
+            if not belongs:
+                reason = "its stream does not begin as a session"
+                raise UnreadableEvent(row.topic, row.session_id, row.position, reason)
             version = _version(mapper, row)
             event = mapper.to_domain_event(
                 StoredEvent(row.session_id, row.position, row.topic, row.state)

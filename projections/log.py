@@ -89,6 +89,15 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _files_of(path: Path | None) -> tuple[Path, ...]:
+    """Where a commit writes first: the write-ahead log, or without one the store itself. SQLite
+    follows links, and puts the one beside the file that they lead to."""
+    if path is None:
+        return ()
+    real = path.resolve()
+    return real.with_name(f"{real.name}-wal"), real
+
+
 def parsed(text: bytes) -> dict[str, Any]:
     """A JSON object that the codec has written."""
     try:
@@ -111,9 +120,7 @@ class Log:
         self.bases = Bases(BASES, self.tapes.mark)
         self._path = recorder.datastore.address.path
         self._file = _identity(self._path)
-        wal = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
-        self._files = tuple(path for path in (wal, self._path) if path is not None)
-        """Where a commit writes first: the log, or without one the store itself."""
+        self._files = _files_of(self._path)
 
     @property
     def uuid(self) -> str:
@@ -143,6 +150,7 @@ class Log:
         if found is None:
             raise StoreMissing(str(self._path), "the file is gone", "put it back")
         self._recorder.reopen()
+        self._files = _files_of(self._path)
         self.bases.clear()
         self._file = found
 

@@ -33,11 +33,15 @@ from .filling import fill
 from .following import Follower, catch_up, settle
 from .live_side import LiveSide
 from .log import Log
+from .parking import parked
 from .registry import BUILDING, BuildInfo, Registry
 from .removing import remove_build
 from .runner import HEARTBEAT, holder_of
 from .running_lock import RunningLock
 from .verifying import Verification, verify_against_kernel, verify_against_live
+
+NAMED = 10
+"""How many parked sessions get a line of their own in a report."""
 
 SAMPLE = 200
 """Sessions that are folded anew where there is no live build to compare with."""
@@ -108,6 +112,7 @@ class Rebuild:
         self._say = say
         self._pause = pause
         self._total = 0
+        self._parks = False
 
     def run(
         self,
@@ -115,6 +120,7 @@ class Rebuild:
         from_scratch: bool = False,
         accept: bool = False,
         switch: bool = True,
+        park: bool = False,
         sample: int | None = SAMPLE,
     ) -> RebuildReport:
         """Build, verify, switch.
@@ -122,13 +128,16 @@ class Rebuild:
         `from_scratch`: throw an unfinished build away, and do not compare with the live one,
         which the log may no longer agree with. `accept`: switch although rows differ, or
         although the live build is of a newer version.
-        `switch`: false leaves the verified build beside the live one. `sample`: how many
+        `switch`: false leaves the verified build beside the live one. `park`: let a session stand
+        still at an event that cannot be applied, as a runner does, and leave it out of what is
+        compared; the notes of the report name each. `sample`: how many
         sessions are folded anew where nothing live can be compared; None: all.
         Raises `PoisonEvent`, `LogChanged`, `AlreadyRunning`, `DeclarationMismatch`, `BuildFault`.
         """
         self._log.refresh()
         self._check_version(switch=switch, accept=accept)
-        discarded = discard_outdated(self._registry, self._projection)
+        self._parks = park
+        discarded = discard_outdated(self._registry, self._projection, parks=park)
         if from_scratch:
             self._throw_away()
         stale = discard_of_another_log(self._registry, self._projection, self._log)
@@ -139,7 +148,8 @@ class Rebuild:
             live = LiveSide(self._registry, self._projection, self._log)
             report = RebuildReport(info.name, info.number, before=live.number)
             report.notes += [
-                f"build {number} was begun by another program; thrown away" for number in discarded
+                f"build {number} was begun by another state of the program; thrown away"
+                for number in discarded
             ]
             report.notes += [
                 f"build {number} had begun to read the log as it was; thrown away"
@@ -154,9 +164,8 @@ class Rebuild:
                 report.switched = True
                 self._pause("switched")
                 # It is live now, and still ours to run: what is poison from here on is parked.
-                applier = Applier(build, self._log)
-                catch_up(applier, self._log.last_id())
-                report.notes += applier.take_parked()
+                catch_up(Applier(build, self._log), self._log.last_id())
+            report.notes += _parked_lines(build)
             _check_there(build)
             progress = build.progress()
             report.events, report.position = progress.events, progress.position
@@ -179,7 +188,7 @@ class Rebuild:
         """The build to work on, which nobody else works on as long as `stack` holds it."""
         projection, name = self._projection, self._projection.NAME
         while True:
-            info = begin_build(self._registry, projection)
+            info = begin_build(self._registry, projection, parks=self._parks)
             path = self._registry.path_of(name, info.number)
             lock = RunningLock(name, path)
             lock.acquire(wait=False, holder=partial(holder_of, path, projection))
@@ -206,7 +215,7 @@ class Rebuild:
             build.begin_beating(time.time())
         if progress.phase != FILLING:
             return
-        applier = Applier(build, self._log, parks=False)
+        applier = Applier(build, self._log, parks=self._parks)
         done, self._total = progress.events, self._log.count(progress.target)
         began, here = time.monotonic(), 0
         beat = began
@@ -223,7 +232,7 @@ class Rebuild:
         self._pause("filled")
 
     def _follow(self, build: Build, upto: int | None) -> None:
-        follower = Follower(Applier(build, self._log, parks=False))
+        follower = Follower(Applier(build, self._log, parks=self._parks))
         while follower.step(upto):
             done = build.progress().events
             self._say(Progress("follow", done, max(done, self._total)))
@@ -290,6 +299,16 @@ class Rebuild:
             self._pause("switching")
             _check_there(build)
             self._registry.go_live(info.name, info.number, live.number)
+
+
+def _parked_lines(build: Build) -> list[str]:
+    """A line for each session that stands still in a build; of many, the first."""
+    stand = parked(build)
+    lines = [
+        f"session {one.session_id} is parked at {one.position} ({one.topic}): {one.error}"
+        for one in stand[:NAMED]
+    ]
+    return lines if len(stand) <= NAMED else [*lines, f"{len(stand) - NAMED:,} more are parked"]
 
 
 def _check_there(build: Build) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from .errors import BuildNotWritable, ProjectionError
-from .registry import LIVE, BuildInfo, Registry
+from .registry import KEPT, LIVE, BuildInfo, Registry
 from .running_lock import RunningLock
 
 WAIT: Final = 30.0
@@ -22,13 +22,26 @@ SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".fault", ".lock", ".lock-jou
 it."""
 
 
-def drop(registry: Registry, name: str, *, wait: float = WAIT) -> list[int]:
+def drop(
+    registry: Registry, name: str, *, wait: float = WAIT, fingerprint: str | None = None
+) -> list[int]:
     """Remove every build of a projection that is not live, an unfinished one too; answers their
     numbers. Files that no build has are removed as well.
 
     Waits for readers that still hold one, up to `wait` seconds; then raises `ProjectionError`,
     and what was not removed stays. Raises `AlreadyRunning` while one is being built.
+    `fingerprint`: of the program that asks. It refuses to remove the builds that this program
+    alone can read, while another one's is live: nobody could go back to them any more.
     """
+    live = registry.find_live(name)
+    if fingerprint is not None and live is not None and live.fingerprint != fingerprint:
+        kept = [info for info in registry.builds(name) if info.state == KEPT]
+        if any(info.fingerprint == fingerprint for info in kept):
+            raise ProjectionError(
+                name,
+                f"build {live.number}, which is live, is another program's; the kept ones are all "
+                "that this program can read; drop them with that other one",
+            )
     dropped = []
     for info in registry.builds(name):
         if info.state != LIVE:

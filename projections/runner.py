@@ -126,7 +126,8 @@ class Runner:
         ):
             return self._is_live(info.number) and self._has_been_passed(path)
         self._mine = _Mine(info.number, lock, FaultNote(path))
-        self._mine.note.blank()
+        if self.fault is None:  # else it says why we wait, until something succeeds
+            self._mine.note.blank()
         if self._begun != info.number:
             self._begun = info.number
             self._begins(info.number)

@@ -210,8 +210,6 @@ def _fold_anew(
     fold = projection.open(log, session_id, 0)
     pending = 0
     for row in log.tape(session_id, 0, upto):
-        if not log.is_ours(row):
-            continue
         try:
             fold.apply(log.event(row))
         except Exception as error:

@@ -21,6 +21,7 @@ from .domain.errors import (
     PositionOutOfRange,
     SessionExists,
     SessionNotFound,
+    TapefoldError,
 )
 from .domain.events import Event
 from .domain.heads import Head
@@ -435,6 +436,11 @@ class Sessions(Application[str]):
 
     def _ends(self, session_id: str, position: int) -> tuple[Event, Event]:
         found = {e.position: e for e in self.tapes.events_at(session_id, [1, position])}
+        if not {1, position} <= found.keys():
+            raise TapefoldError(
+                f"session {session_id!r}: its tape is another one than a moment ago; the store was "
+                "restored meanwhile, so read it again"
+            )
         return found[1], found[position]
 
     def _body_at(self, state: State, seq: int) -> Any:

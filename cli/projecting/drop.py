@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Remove every build of a projection that is not live: kept ones and unfinished ones.
 
-    Waits for programs that still read one. After it there is nothing to roll back to. Of several
+    The builds that this program reads are not removed while another program's is live. Waits for
+    programs that still read one. After it there is nothing to roll back to. Of several
     projections each is done, whatever becomes of the others; with 1 it exits if one failed.
     """
     from ..group import FAILED
@@ -42,7 +43,8 @@ def command(
 def _drop(place: Place, name: str, wait: float, as_json: bool) -> bool:
     from tapefold.projections.removing import drop
 
-    dropped = drop(place.registry, name, wait=wait)
+    mine = place.projection(name).fingerprint()
+    dropped = drop(place.registry, name, wait=wait, fingerprint=mine)
     if as_json:
         from ..jsontext import dump_json
 

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     help="Switch even if rows differ, for the new ones are right, or if the live build is of a "
     "newer version.",
 )
+@click.option(
+    "--park",
+    is_flag=True,
+    help="Let a session stand still at an event that cannot be applied, as `run` does, instead of "
+    "stopping there; each is named.",
+)
 @click.option("--no-switch", is_flag=True, help="Leave the verified build beside the live one.")
 @sample_option
 @json_option
@@ -39,6 +45,7 @@ def command(
     is_all: bool,
     from_scratch: bool,
     accept: bool,
+    park: bool,
     no_switch: bool,
     sample: int | None,
     as_json: bool,
@@ -47,16 +54,17 @@ def command(
 
     Appends and the live projection go on meanwhile. Stopped or killed, the next one goes on where
     it was; if the program was changed since, it begins anew. Before the switch every row is
-    compared with the live build at the same place of the log; with differences it exits with 1
-    and nothing is switched. Where nothing live can be compared, sessions are folded anew from
-    their tapes: 200, or --sample. The old build is kept for `rollback` until `drop`. An event that
-    cannot be applied stops it, and is named. Of several projections each is built in turn, whatever
-    becomes of the others; with 1 it exits if one failed.
+    compared with the live build at the same place of the log; with differences it exits with 1 and
+    nothing is switched. Where nothing live can be compared, sessions are folded anew from their
+    tapes: 200, or --sample. The old build is kept for `rollback` until `drop`. An event that cannot
+    be applied stops it, and is named; with --park its session stands still there. Of several
+    projections each is built in turn, whatever becomes of the others; with 1 it exits if one
+    failed.
     """
     from ..group import FAILED
 
     wanted = named_or_all(names, is_all)
-    how = How(from_scratch, accept, no_switch, sample)
+    how = How(from_scratch, accept, park, no_switch, sample)
     with open_place(database) as place:
         is_done = each_of(wanted, lambda name: _rebuild(place, name, how, as_json))
     if not is_done:
@@ -69,6 +77,7 @@ class How:
 
     from_scratch: bool
     accept: bool
+    park: bool
     no_switch: bool
     sample: int | None
 
@@ -86,6 +95,7 @@ def _rebuild(place: Place, name: str, how: How, as_json: bool) -> bool:
             from_scratch=how.from_scratch,
             accept=how.accept,
             switch=not how.no_switch,
+            park=how.park,
             sample=how.sample or SAMPLE,
         )
     is_equal = report.verification is None or report.verification.is_equal
@@ -126,7 +136,7 @@ def _print(report: RebuildReport, *, is_equal: bool, is_new: bool) -> None:
         paper.block(f"it is live now{kept}", "  ", "good")
         if is_new:
             paper.block(
-                "its declaration is another one: the processes of the older program end now, and "
+                "its declaration is another one: the processes of the other program end now, and "
                 "with each of them all that it runs; start this program's `tapefold projections "
                 "run`",
                 "  ",

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..moments import age_text
 from ..options import json_option
 from ..words import count
 from .opening import chosen, names_argument, open_place
 
 if TYPE_CHECKING:
+    from tapefold.persistence.errors import StoreMissing
     from tapefold.projections.status import RebuildStatus, Status
 
     from ..paper import Paper
@@ -30,16 +32,25 @@ def command(database: str | None, names: Sequence[str], as_json: bool) -> None:
     Seconds behind are the age of the oldest event that was not processed, by the time that
     stands in the event. Exits with 1 when something is wrong: never built, behind with nobody
     running it, no sign of life, a fault that its process waits out, parked sessions, a file of
-    another declaration, another log. A rebuild that runs is no fault, and mends the last two.
+    another declaration, another log, a file that is damaged or missing. A rebuild that runs mends
+    the first and the last three, so they are none meanwhile.
+
+    With --json each projection of a store that is not there yet has the problem `no_store`.
     """
+    from tapefold.persistence.errors import StoreMissing
     from tapefold.projections.status import status_of
 
     from ..group import FAILED
 
-    with open_place(database) as place:
-        found = [
-            status_of(place.projection(name), place.log, place.store) for name in chosen(names)
-        ]
+    try:
+        with open_place(database) as place:
+            found = [
+                status_of(place.projection(name), place.log, place.store) for name in chosen(names)
+            ]
+    except StoreMissing as error:
+        if not as_json:
+            raise
+        found = [_without_store(name, error) for name in chosen(names)]
     healthy = all(status.is_healthy for status in found)
     if as_json:
         from ..jsontext import dump_json
@@ -54,6 +65,14 @@ def command(database: str | None, names: Sequence[str], as_json: bool) -> None:
             _print(paper, status)
     if not healthy:
         raise click.exceptions.Exit(FAILED)
+
+
+def _without_store(name: str, error: StoreMissing) -> Status:
+    from tapefold.projections.catalogue import projection_named
+    from tapefold.projections.status import Problem, Status
+
+    problem = Problem("no_store", str(error))
+    return Status(name, projection_named(name).SCHEMA_VERSION, problems=[problem])
 
 
 def _print(paper: Paper, status: Status) -> None:
@@ -102,10 +121,12 @@ def _where(status: Status) -> str:
     if status.position is not None and status.position > status.last_id:
         return f"at id {status.position:,}, but the log ends at id {status.last_id:,}"
     if not status.events_behind:
-        return f"at id {status.position:,}, caught up"
+        is_other = any(problem.code == "log_changed" for problem in status.problems)
+        said = "of a log that is another one now" if is_other else "caught up"
+        return f"at id {status.position:,}, {said}"
     behind = f"{status.events_behind:,} behind"
     if status.seconds_behind is not None:
-        behind += f", the oldest {status.seconds_behind:,.1f} s old"
+        behind += f", the oldest {age_text(status.seconds_behind)} old"
     return f"at id {status.position:,} of {status.last_id:,}, {behind}"
 
 

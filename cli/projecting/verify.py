@@ -31,6 +31,8 @@ def command(
 ) -> None:
     """Compare a projection with what the tapes say, at its own place in the log.
 
+    To fold every session anew, as it does unasked, takes longer than a rebuild. Quicker are a part
+    of them (--sample N) and --against live, which takes about as long as a rebuild.
     Changes nothing. Shows counts and the first differences, with both values; exits with 1 if
     there are any, or if a session cannot be folded anew. Parked ones are left out. Its runner may
     go on meanwhile.

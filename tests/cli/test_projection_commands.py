@@ -1,6 +1,7 @@
 """`tapefold projections`: what an operator types, and what it answers."""
 
 import json
+import re
 import shutil
 import sqlite3
 
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from tapefold import Sessions
 from tapefold.cli.commands import cli
+from tapefold.cli.moments import age_text
 from tapefold.projections.opening import read_model
 
 NAMES = ("effective_view", "branch_tree", "trace_index")
@@ -102,7 +104,7 @@ def test_after_a_run_it_is_caught_up_and_healthy_although_nobody_runs_it(built, 
 
 
 def test_behind_and_nobody_running_it_is_unhealthy_and_tells_the_age_of_the_oldest(
-    built, unhealthy
+    built, unhealthy, run_both
 ):
     append(built)
     execute(
@@ -115,14 +117,46 @@ def test_behind_and_nobody_running_it_is_unhealthy_and_tells_the_age_of_the_olde
     assert found["events_behind"] == 2
     assert found["seconds_behind"] > 90 * 365 * 86_400
     assert [one["code"] for one in found["problems"]] == ["not_running"]
+    said = run_both("projections", "status", "effective_view", code=1).stdout
+    assert re.search(r"2 behind, the oldest 3\d,\d{3} days old", said)
 
 
-def test_a_damaged_build_and_a_restored_log_show_in_the_status(built, unhealthy):
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.04, "0.0 s"),
+        (119.9, "119.9 s"),
+        (120.0, "2 minutes"),
+        (7_199.0, "119 minutes"),
+        (7_200.0, "2 hours"),
+        (172_799.0, "47 hours"),
+        (3_837_927.1, "44 days"),
+    ],
+)
+def test_a_large_age_is_told_in_minutes_hours_or_days(seconds, said):
+    assert age_text(seconds) == said
+
+
+def test_a_store_that_is_not_there_yet_is_a_problem_of_each_projection_in_json(store, unhealthy):
+    (found,) = unhealthy("branch_tree")
+    assert (found["projection"], found["state"], found["is_running"]) == (
+        "branch_tree", "unbuilt", False,
+    )  # fmt: skip
+    assert [one["code"] for one in found["problems"]] == ["no_store"]
+    assert "there is no store yet" in found["problems"][0]["text"]
+    assert len(unhealthy()) == 4
+    assert not store.exists()
+
+
+def test_a_damaged_build_and_a_restored_log_show_in_the_status(built, unhealthy, run_both):
     execute(
         built,
         "UPDATE tapefold_events SET state = x'00' WHERE id = (SELECT MAX(id) FROM tapefold_events)",
     )
     assert unhealthy("effective_view")[0]["problems"][0]["code"] == "log_changed"
+    said = run_both("projections", "status", "effective_view", code=1).stdout
+    assert "at id 6, of a log that is another one now" in said
+    assert "caught up" not in said
     path = built.with_name(f"{built.name}.projections") / "effective_view.1.db"
     path.write_bytes(b"damaged" * 3000)
     assert unhealthy("effective_view")[0]["problems"][0]["code"] == "unusable"
@@ -194,7 +228,9 @@ def test_a_build_that_another_state_of_the_program_has_begun_is_begun_anew(built
     run("projections", "rebuild", "effective_view", "--no-switch")
     registry = built.with_name(f"{built.name}.projections") / "registry.db"
     execute(registry, "UPDATE tapefold_programs SET program = 'other' WHERE build = 2")
-    assert "begins anew" in run("projections", "status", "effective_view")
+    said = run("projections", "status", "effective_view")
+    assert "begun by another state of the program; `tapefold projections rebuild" in said
+    assert "begins anew" in said
     assert "build 3" in run("projections", "rebuild", "effective_view")
 
 
@@ -232,12 +268,12 @@ def test_what_is_rebuilt_or_dropped_is_named_or_all_of_it(built, run, command):
 
 def test_a_switch_to_another_declaration_says_what_ends_and_what_to_start(built, run):
     said = run("projections", "rebuild", "effective_view")
-    assert "older program" not in said
+    assert "other program" not in said
     registry = built.with_name(f"{built.name}.projections") / "registry.db"
     execute(registry, "UPDATE tapefold_builds SET fingerprint = 'older' WHERE build = 2")
     said = run("projections", "rebuild", "effective_view")
     assert "it is live now" in said
-    assert "the processes of the older program end now" in said
+    assert "the processes of the other program end now" in said
     assert "start this program's `tapefold projections run`" in said
 
 

@@ -148,7 +148,7 @@ def test_a_session_that_stands_still_is_named(run, program, store, garden):
     registry.close()
     done = program("search", "tomato", "--session", "garden")
     assert done.returncode == 0
-    assert b"cannot be applied" in done.stderr
+    assert b"is read up to position 2: position 3 cannot be applied" in done.stderr
 
 
 def test_a_trace_shows_requests_with_their_attempts_and_the_calls(run, run_json, store, garden):
@@ -165,6 +165,24 @@ def test_a_trace_shows_requests_with_their_attempts_and_the_calls(run, run_json,
     assert request["attempts"][1]["cost"] == 0.25
     (call,) = trace["calls"]
     assert (call["name"], call["status"], call["duration_ms"]) == ("look_up", "success", 2500.0)
+
+
+def test_a_trace_tells_the_day_at_the_first_time_and_where_it_changes(run, store, garden):
+    traced(garden)
+    for number, moment in ((2, "2026-03-01T10:00:00Z"), (3, "2026-03-02T00:00:01Z")):
+        manifest = build_context(build_view(garden.state(), garden.tapes)).manifest
+        garden.context_assembled(manifest, request_id=f"q{number}", timestamp=moment)
+    write(store, garden)
+    times = [
+        line.split(" #")[0].split(" ", 1)[1].strip()
+        for line in run("trace", "garden").splitlines()
+        if ":0" in line
+    ]
+    requests = ["2026-03-01 09:00:04", "10:00:00", "2026-03-02 00:00:01"]
+    assert times == [*requests, "2026-03-01 09:00:01"]
+    uses = run("trace", "garden", "--entry", "2").splitlines()
+    assert [line.split(" garden")[0].split(" ", 1)[1] for line in uses] == requests
+    assert " 2026-03-01 10:00:00 " in run("trace", "garden", "q2")
 
 
 def test_a_request_shows_what_it_contained_and_what_it_left_out(run, run_json, store, garden):

@@ -229,7 +229,7 @@ def test_a_changed_declaration_is_refused_by_runner_and_reader_with_the_command(
 
 def test_older_code_refuses_a_newer_file_and_says_that_it_is_older(shop):
     shop.run(CountingNext())
-    with pytest.raises(DeclarationMismatch, match="update tapefold, or go back with"):
+    with pytest.raises(DeclarationMismatch, match="update tapefold; or go back"):
         shop.run()
 
 
