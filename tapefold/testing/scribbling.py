@@ -262,6 +262,9 @@ def scribble(
             if at is None and b % 3 == 0 and hand.entries:
                 entry_id = pick(hand.entries, b)
                 leaf = hand.stands_for.get(entry_id, entry_id)
+            elif not hostile:  # no command begins a fork at a mark
+                last = hand.tape.leaf_at(hand.tape.position if at is None else at)
+                leaf = None if last is None else hand.stands_for.get(last, last)
             hand = hand.child(hand.tape.fork(f"{session_id}{len(hands)}", at=at, leaf=leaf))
             hands.append(hand)
         elif verb == "turn":
