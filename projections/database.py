@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from .declaration import Projection
 from .errors import BuildDamaged, DeclarationMismatch
 from .faults import named_faults
+from .files import file_identity
 
 BUSY: Final = 10.0
 """How long a call waits for a lock. Unit: seconds."""
@@ -282,15 +283,6 @@ class Build:
             "SELECT pid, started, heartbeat, rate FROM tapefold_runner"
         ).fetchone()
         return None if row is None else Sign(*row)
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one at the same path; None where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def begin_writing(

@@ -21,6 +21,8 @@ from tapefold.persistence.sqlite_recorder import TapeRecorder
 from tapefold.persistence.sqlite_schema import DEFAULT_EVENTS_TABLE
 from tapefold.store import StoreTapes
 
+from .files import file_identity
+
 BASES: Final = 100_000
 """Entries of frozen parents that are kept for their forks."""
 
@@ -78,17 +80,6 @@ class LogEvent:
         return self._body
 
 
-def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from another one at the same path."""
-    if path is None:
-        return None
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _files_of(path: Path | None) -> tuple[Path, ...]:
     """Where a commit writes first: the write-ahead log, or without one the store itself. SQLite
     follows links, and puts the one beside the file that they lead to."""
@@ -119,7 +110,7 @@ class Log:
         self.tapes = StoreTapes(recorder, mapper)
         self.bases = Bases(BASES, self.tapes.mark)
         self._path = recorder.datastore.address.path
-        self._file = _identity(self._path)
+        self._file = None if self._path is None else file_identity(self._path)
         self._files = _files_of(self._path)
 
     @property
@@ -142,10 +133,10 @@ class Log:
 
         Raises `StoreMissing` if none is there: an open connection would still see the old one.
         """
-        found = _identity(self._path)
-        if found == self._file and found is not None:
-            return
         if self._path is None:
+            return
+        found = file_identity(self._path)
+        if found == self._file and found is not None:
             return
         if found is None:
             raise StoreMissing(str(self._path), "the file is gone", "put it back")

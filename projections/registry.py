@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from .database import connect, file_identity
+from .database import connect
 from .errors import REGISTRY, BuildNotWritable, NoFiles, ProjectionError, ProjectionMissing
 from .faults import is_of_its_place, named_faults
+from .files import file_identity
 
 FOLDER: Final = ".projections"
 """What is put behind the store's file name: the folder of the builds."""

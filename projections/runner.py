@@ -153,8 +153,7 @@ class Runner:
         return is_held and build.is_at_its_path()
 
     def _is_live(self, number: int) -> bool:
-        live = self._registry.find_live(self.projection.NAME)
-        return live is not None and live.number == number
+        return self._registry.is_live(self.projection.NAME, number)
 
     def _say_that_it_waits(self, path: Path) -> None:
         holder = holder_of(path, self.projection)

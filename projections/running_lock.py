@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from .database import file_identity
 from .errors import AlreadyRunning
 from .faults import named
+from .files import file_identity
 
 ASK_EVERY: Final = 0.05
 """Seconds between two tries of one who waits."""

@@ -103,6 +103,8 @@ def _with_a_new_one(
             if old is None or old.progress().position < build.progress().position:
                 raise ProjectionError(name, "the live build was put back meanwhile; try again")
             catch_up(applier, old.progress().position)
-            say(Progress("verify"))
+            say(Progress("compare"))
             with build.reading():
-                return verify_against_live(old, build, log)
+                return verify_against_live(
+                    old, build, log, say=lambda rows: say(Progress("compare", rows))
+                )
