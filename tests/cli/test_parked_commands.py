@@ -124,3 +124,15 @@ def test_a_rebuild_that_stops_at_an_event_names_it_once(damaged, run):
     assert said.count("\n") == 1
     assert "session 'one', position 3 (tapefold.MessageFinalized) cannot be applied: " in said
     assert said.count("position 3") == 1
+
+
+def test_a_rebuild_stops_at_such_an_event_and_with_park_names_it_and_goes_live(damaged, run_both):
+    run_both("projections", "run", "effective_view", "--once", code=1)
+    refused = run_both("projections", "rebuild", "effective_view", code=1).stderr
+    assert "rebuild effective_view --park" in refused
+    said = run_both("projections", "rebuild", "effective_view", "--park", code=0).stdout
+    assert "session one is parked at 3" in " ".join(said.split())
+    assert "it is live now" in said
+    damaged()
+    run_both("projections", "retry", code=0)
+    assert "parked" not in run_both("projections", "run", "effective_view", "--once", code=0).stderr

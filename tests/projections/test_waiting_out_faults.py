@@ -167,3 +167,18 @@ def test_a_note_is_read_whatever_stands_in_it(tmp_path):
     with no_file_grows_beyond(0), suppress(OSError):
         note.write("no space for the reason")
     assert note.read() == (None, "the disk is full")
+
+
+def test_who_waits_beside_a_runner_that_gives_no_sign_of_life_is_told_so(shop, monkeypatch):
+    monkeypatch.setattr(beside, "PATIENCE", 0.1)
+    shop.run()
+    shop.say("a", "never read")
+    with closing(shop.live_build()) as build, build.writing():
+        build.begin_beating(time.time() - beside.SILENCE - 5)
+    lock = RunningLock("counting", shop.live_file())
+    assert lock.acquire(wait=False)
+    try:
+        with pytest.raises(ProjectionError, match="no sign of life for "):
+            shop.run()
+    finally:
+        lock.release()
